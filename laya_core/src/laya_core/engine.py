@@ -1,0 +1,110 @@
+"""A loaded checkpoint: tokenizer, model and the passes that score rows, with a fallback when memory runs out."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Sequence
+
+import torch
+
+from laya_hooks import RequestCancelled, current_scope
+
+from .backends import prepare_model
+from .config import CheckpointConfig
+from .decoding import RowScores
+from .devices import is_out_of_memory, release_cached_memory
+from .passes import PassRunner
+from .prompt import PromptEncoder, Row
+from .sources import LocalCheckpoint
+from .tokenizer import PromptTokenizer
+from .weights import load_model
+
+_log = logging.getLogger(__name__)
+
+
+class Engine:
+    """Scores rows on one device. Thread-safe."""
+
+    def __init__(
+        self,
+        checkpoint: LocalCheckpoint,
+        config: CheckpointConfig,
+        device: torch.device,
+        dtype: torch.dtype,
+        backend: str = "eager",
+    ) -> None:
+        self._directory = checkpoint.directory
+        self._config = config
+        self.dtype = dtype
+        self.encoder = PromptEncoder(PromptTokenizer(checkpoint.directory / "tokenizer"), config.option_layout)
+        self._runner = self._load(device, dtype, backend)
+        self.cpu_fallback_count = 0
+        self.last_fallback_reason: str | None = None
+        # Guards the two counters above and the building of the spare below.
+        self._fallback = threading.Lock()
+        self._spare: PassRunner | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model's weights are."""
+        return self._runner.device
+
+    @property
+    def token_budget(self) -> int:
+        """Padded tokens of a pass when the caller does not choose its batches."""
+        return self._runner.token_budget
+
+    @property
+    def position_limit(self) -> int | None:
+        """The longest row the encoder has positions for."""
+        limit = getattr(self._runner.model.encoder.config, "max_position_embeddings", None)
+        return int(limit) if isinstance(limit, int) and limit > 0 else None
+
+    def score(self, rows: Sequence[Row], passes: Iterable[Sequence[int]]) -> list[RowScores]:
+        """Score rows in the given passes (row numbers of each), in the order of the rows.
+
+        When the device runs out of memory these rows, and only these, run on the CPU instead.
+
+        Raises:
+            RequestCancelled: the call's scope was cancelled between two passes.
+        """
+        plan = list(passes)
+        try:
+            return _run_passes(self._runner, rows, plan)
+        except RuntimeError as error:
+            if self.device.type == "cpu" or not is_out_of_memory(error):
+                raise
+            reason = str(error)
+        release_cached_memory(self.device)
+        return _run_passes(self._cpu_spare(reason), rows, plan)
+
+    def _load(self, device: torch.device, dtype: torch.dtype, backend: str) -> PassRunner:
+        model = load_model(self._directory, self._config, device, dtype)
+        half_window = getattr(model.encoder.config, "sliding_window", None)
+        has_local_layers = "sliding_attention" in (getattr(model.encoder.config, "layer_types", None) or ())
+        return PassRunner(
+            prepare_model(model, backend),
+            device,
+            self.encoder.tokenizer.pad_id,
+            half_window if has_local_layers else None,
+        )
+
+    def _cpu_spare(self, reason: str) -> PassRunner:
+        with self._fallback:
+            self.cpu_fallback_count += 1
+            self.last_fallback_reason = reason
+            if self._spare is None:
+                _log.warning("out of memory on %s; answering this request on the CPU", self.device)
+                self._spare = self._load(torch.device("cpu"), torch.float32, "eager")
+            return self._spare
+
+
+def _run_passes(runner: PassRunner, rows: Sequence[Row], passes: Sequence[Sequence[int]]) -> list[RowScores]:
+    scope = current_scope()
+    scores: dict[int, RowScores] = {}
+    for numbers in passes:
+        if scope is not None and scope.cancelled:
+            raise RequestCancelled("the request was cancelled before all of its rows were scored")
+        scores.update(zip(numbers, runner.run([rows[number] for number in numbers]), strict=True))
+    return [scores[number] for number in range(len(rows))]

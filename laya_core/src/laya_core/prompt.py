@@ -1,0 +1,179 @@
+"""Rows: one question on one state, as the token ids the encoder reads.
+
+    [CLS] head [SEP] [MASK] option0 [MASK] option1 … [SEP] state [SEP]
+
+Everything before the state depends on the question and the token budget alone. It is tokenised once and kept, so
+that a row costs one concatenation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from attrs import frozen
+
+from .config import QUESTION_TYPES, OptionLayout
+from .questions import Question, text_of
+from .tokenizer import PromptTokenizer
+
+_OPTION_TOKENS: Final = 48
+_LEAST_HEAD_ROOM: Final = 16
+_LEAST_HEAD_TOKENS: Final = 8
+_LEAST_OPTION_TOKENS: Final = 4
+_KEPT_PREFIXES: Final = 1024
+
+
+@frozen
+class TokenBudget:
+    """`max_len`: tokens of a whole row; `head_max_len`: tokens of the head and the options together."""
+
+    max_len: int
+    head_max_len: int
+
+
+@frozen
+class CutOptions:
+    """How the options of one question came out of the cut to the head budget."""
+
+    total: int
+    distinct: int
+    tokens_per_option: int
+
+
+@frozen
+class Prefix:
+    """The part of a row before the state.
+
+    `position_ids` and `segments` (0: everyone sees it, n: option n, -1: nothing) are None in the sequential layout.
+    `cut` tells when options were cut so short that some are no longer distinct.
+    """
+
+    ids: tuple[int, ...]
+    markers: tuple[int, ...]
+    type_id: int
+    order: tuple[int, ...]
+    state_room: int
+    max_len: int
+    position_ids: tuple[int, ...] | None
+    segments: tuple[int, ...] | None
+    cut: CutOptions | None
+
+
+@frozen
+class Row:
+    """What the model scores: token ids, and the places of the option markers through `prefix`."""
+
+    ids: list[int]
+    prefix: Prefix
+    state_tokens: int
+    state_tokens_dropped: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@frozen
+class EncodedState:
+    """A tokenised state. A conversation (a list) keeps its end when it is cut, anything else its start."""
+
+    ids: list[int]
+    keep_end: bool
+
+    def cut(self, room: int) -> list[int]:
+        """At most `room` tokens."""
+        if len(self.ids) <= room:
+            return self.ids
+        return self.ids[len(self.ids) - room :] if self.keep_end else self.ids[:room]
+
+
+@frozen
+class _PromptTexts:
+    """The texts of a question that reach the tokenizer: what a prefix is kept under."""
+
+    head: str
+    options: tuple[str, ...]
+    order: tuple[int, ...]
+    type_id: int
+
+
+class PromptEncoder:
+    """Builds rows for one tokenizer and option layout. Thread-safe."""
+
+    def __init__(self, tokenizer: PromptTokenizer, layout: OptionLayout = "sequential") -> None:
+        self.tokenizer = tokenizer
+        self.layout = layout
+        self._prefix = lru_cache(maxsize=_KEPT_PREFIXES)(self._build_prefix)
+
+    def prefix(self, question: Question, budget: TokenBudget) -> Prefix:
+        """Everything before the state, and how many state tokens fit behind it.
+
+        Raises:
+            ValueError: not every option marker fits in `budget.max_len`.
+        """
+        options = question.option_texts()
+        order = question.option_order or tuple(range(len(options)))
+        texts = _PromptTexts(question.head_text, options, order, QUESTION_TYPES.index(question.kind))
+        return self._prefix(texts, budget)
+
+    def encode_states(self, states: Sequence[object]) -> list[EncodedState]:
+        """Tokenise states: strings as they are, anything else as JSON."""
+        encoded = self.tokenizer.encode([text_of(state) for state in states])
+        return [EncodedState(ids, isinstance(state, list)) for ids, state in zip(encoded, states, strict=True)]
+
+    def row(self, prefix: Prefix, state: EncodedState) -> Row:
+        """One row; the state is cut to the room the question leaves."""
+        kept = state.cut(prefix.state_room)
+        ids = [*prefix.ids, *kept, self.tokenizer.sep_id][: prefix.max_len]
+        return Row(ids, prefix, len(state.ids), len(state.ids) - len(kept))
+
+    def _build_prefix(self, texts: _PromptTexts, budget: TokenBudget) -> Prefix:
+        head, *options = self.tokenizer.encode([texts.head, *(f" {option}" for option in texts.options)])
+        slots = [[self.tokenizer.mask_id, *options[index][:_OPTION_TOKENS]] for index in texts.order]
+        room = budget.head_max_len - sum(map(len, slots))
+        cut = None
+        if room < _LEAST_HEAD_ROOM:
+            width = max(_LEAST_OPTION_TOKENS, (budget.head_max_len - _LEAST_HEAD_ROOM) // len(slots))
+            slots = [slot[:width] for slot in slots]
+            room = budget.head_max_len - sum(map(len, slots))
+            distinct = len({tuple(slot) for slot in slots})
+            if distinct < len(slots):
+                cut = CutOptions(len(slots), distinct, width)
+        head = head[: max(_LEAST_HEAD_TOKENS, room)]
+        sep = self.tokenizer.sep_id
+        ids = [self.tokenizer.cls_id, *head, sep]
+        markers = []
+        for slot in slots:
+            markers.append(len(ids))
+            ids += slot
+        ids.append(sep)
+        fitting = sum(marker < budget.max_len for marker in markers)
+        if fitting < len(markers):
+            raise ValueError(
+                f"{len(markers)} options do not fit: only {fitting} of them lie within max_len={budget.max_len} "
+                f"(head_max_len={budget.head_max_len}); give fewer options or a larger max_len"
+            )
+        positions, segments = _parallel_positions(len(head) + 2, slots) if self.layout == "parallel" else (None, None)
+        return Prefix(
+            ids=tuple(ids),
+            markers=tuple(markers),
+            type_id=texts.type_id,
+            order=texts.order,
+            state_room=max(0, budget.max_len - len(ids) - 1),
+            max_len=budget.max_len,
+            position_ids=positions,
+            segments=segments,
+            cut=cut,
+        )
+
+
+def _parallel_positions(start: int, slots: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Position ids and segments when every option starts at `start`, the position after the head's [SEP]."""
+    positions, segments = list(range(start)), [0] * start
+    for number, slot in enumerate(slots, start=1):
+        positions += range(start, start + len(slot))
+        segments += [number] * len(slot)
+    positions.append(start + max(map(len, slots)))
+    segments.append(0)
+    return tuple(positions), tuple(segments)

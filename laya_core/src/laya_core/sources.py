@@ -1,0 +1,137 @@
+"""Where a checkpoint comes from: a directory, or the Hugging Face Hub and its local cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from attrs import frozen
+
+from laya_hooks import HubUnreachable, Source, resolve_checkpoint
+
+_FILES: Final = ("rl_agent_config.json", "model.safetensors", "encoder/config.json", "tokenizer/*")
+_HUB_ID: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_BLOCK: Final = 1 << 20
+
+
+@frozen
+class LocalCheckpoint:
+    """A checkpoint directory on this machine; `revision` is the Hub commit it was fetched from, if any."""
+
+    model_id: str
+    directory: Path
+    revision: str | None = None
+
+
+def find_checkpoint(
+    source: Source, *, subfolder: str | None = None, revision: str | None = None, token: str | None = None
+) -> LocalCheckpoint:
+    """Find or download the checkpoint that `source` names.
+
+    Args:
+        source: a directory, a Hub id, (Hub id, subfolder), or a name of the router's table or a plugin. To load a
+            directory that is called like a known name, write it with a separator (`./mini`).
+        subfolder: the checkpoint's folder inside the directory or Hub repository.
+        revision: a Hub branch, tag or commit.
+        token: a Hub access token.
+
+    Raises:
+        FileNotFoundError: there is no such directory, repository or revision.
+        HubUnreachable: the Hub does not answer and the checkpoint is not in the cache.
+        ValueError: `source` can be neither a directory nor a Hub id.
+    """
+    resolved = resolve_checkpoint(source)
+    if isinstance(resolved, tuple):
+        resolved, inner = resolved
+        subfolder = subfolder or inner
+    location = os.path.expanduser(os.fspath(resolved))
+    folder = _checked_subfolder(subfolder)
+    if os.path.isdir(location):
+        found = LocalCheckpoint(str(source) if isinstance(source, str) else location, Path(location, folder))
+    elif not isinstance(resolved, str) or _looks_like_path(resolved):
+        raise FileNotFoundError(f"there is no checkpoint directory {location}; check the path")
+    elif _HUB_ID.fullmatch(resolved):
+        found = _from_hub(resolved, folder, revision, token)
+    else:
+        raise ValueError(
+            f"unknown checkpoint {resolved!r}: not a directory, not a Hub id (owner/name), "
+            "and no installed package provides that name"
+        )
+    if not found.directory.is_dir():
+        raise FileNotFoundError(f"{found.directory} is missing; check the subfolder {subfolder!r}")
+    return found
+
+
+def verify_digests(directory: Path, expected_sha256: Mapping[str, str]) -> None:
+    """Compare files with their expected SHA-256, before anything reads them.
+
+    Args:
+        expected_sha256: hex digest by path relative to `directory`.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a digest differs, or a path leads out of the directory.
+    """
+    for name, expected in expected_sha256.items():
+        path = directory / _checked_subfolder(name)
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing, so its SHA-256 cannot be checked")
+        actual = _sha256(path)
+        if actual != expected.strip().lower():
+            raise ValueError(
+                f"{path} has SHA-256 {actual}, expected {expected}; do not use this file, download it again"
+            )
+
+
+def _from_hub(repo: str, folder: str, revision: str | None, token: str | None) -> LocalCheckpoint:
+    from huggingface_hub import constants, errors, snapshot_download
+
+    prefix = f"{folder}/" if folder else ""
+    try:
+        snapshot = Path(
+            snapshot_download(repo, revision=revision, token=token, allow_patterns=[prefix + name for name in _FILES])
+        )
+    except errors.RevisionNotFoundError:
+        raise FileNotFoundError(f"{repo} has no revision {revision!r} on the Hub") from None
+    except errors.GatedRepoError:
+        raise PermissionError(f"{repo} is gated; accept its terms on the Hub and pass token=") from None
+    except errors.RepositoryNotFoundError:
+        raise FileNotFoundError(f"there is no repository {repo} on the Hub; a private one needs token=") from None
+    except (
+        errors.LocalEntryNotFoundError,
+        errors.HfHubHTTPError,
+        errors.OfflineModeIsEnabled,
+        OSError,
+    ) as error:
+        raise HubUnreachable(
+            f"{repo} is not in the local cache ({constants.HF_HUB_CACHE}) and the Hub at {constants.ENDPOINT} cannot "
+            f"be reached; connect once to download it, or load a local directory ({_first_line(error)})"
+        ) from error
+    return LocalCheckpoint(f"{repo}/{folder}" if folder else repo, snapshot / folder, snapshot.name)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _looks_like_path(source: str) -> bool:
+    return source.startswith(("/", "./", "../", "~", ".\\", "..\\")) or source.endswith("/") or os.path.isabs(source)
+
+
+def _checked_subfolder(folder: str | None) -> str:
+    path = PurePosixPath(folder or "")
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError(f"{folder!r} must be a relative path inside the checkpoint")
+    return "" if path == PurePosixPath() else str(path)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,122 @@
+"""From a checkpoint directory to a `DecisionModel`: mapped weights, nothing initialised, the global RNG untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from .config import CheckpointConfig, read_json_object
+from .model import DecisionModel
+
+_IGNORED_BUFFERS: Final = frozenset({"temperature"})
+
+
+def load_model(directory: Path, config: CheckpointConfig, device: torch.device, dtype: torch.dtype) -> DecisionModel:
+    """Build the model of a checkpoint directory with its weights on `device` in `dtype`, in evaluation mode.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is damaged, or its weights do not fit the configuration. The message names the file.
+    """
+    path = directory / "model.safetensors"
+    weights = _read_weights(path, device, dtype)
+    model = build_model(directory / "encoder" / "config.json", config)
+    _check_weights(path, model, weights)
+    model.load_state_dict(weights, strict=False, assign=True)
+    model.keep_readout_in_float32()
+    model.requires_grad_(False)
+    return model.to(device).eval()
+
+
+def build_model(encoder_config: Path, config: CheckpointConfig) -> DecisionModel:
+    """A model of the right shapes whose parameters are uninitialised memory."""
+    settings = read_json_object(encoder_config)
+    try:
+        with _Uninitialised():
+            encoder, width = _build_encoder(settings)
+            return DecisionModel(encoder, width, config.head_layers, config.action_count)
+    except Exception as error:  # transformers reports bad configurations in many types
+        raise ValueError(f"{encoder_config} does not describe a usable encoder: {error}") from error
+
+
+def _build_encoder(settings: dict[str, object]) -> tuple[nn.Module, int]:
+    from transformers import MODEL_MAPPING, AutoConfig
+
+    encoder_settings = AutoConfig.for_model(settings.pop("model_type", ""), **settings)
+    encoder_class = MODEL_MAPPING[type(encoder_settings)]
+    uninitialised: Any = type(encoder_class.__name__, (encoder_class,), {"_init_weights": lambda self, module: None})
+    encoder = uninitialised._from_config(encoder_settings, attn_implementation="sdpa")
+    encoder.__class__ = encoder_class
+    return encoder, encoder_settings.hidden_size
+
+
+def _read_weights(path: Path, device: torch.device, dtype: torch.dtype) -> dict[str, Tensor]:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing; a checkpoint directory must contain it")
+    try:
+        with safe_open(path, framework="pt") as file:
+            names = list(file.keys())
+            stored = {file.get_slice(name).get_dtype() for name in names}
+        if device.type == "cpu" and stored == {_STORED_NAMES.get(dtype)}:
+            return dict(load_file(path))
+        return {name: _converted(path, name, device, dtype) for name in names}
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged or cut short ({error}); download the checkpoint again") from None
+
+
+_STORED_NAMES: Final = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}
+
+
+def _converted(path: Path, name: str, device: torch.device, dtype: torch.dtype) -> Tensor:
+    # The file is opened anew for each tensor: the pages mapped for it are given back before the next one.
+    with safe_open(path, framework="pt") as file:
+        tensor: Tensor = file.get_tensor(name)
+        return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype, copy=True)
+
+
+def _check_weights(path: Path, model: nn.Module, weights: dict[str, Tensor]) -> None:
+    expected = model.state_dict()
+    missing = sorted(expected.keys() - weights.keys() - _IGNORED_BUFFERS)
+    if missing:
+        raise ValueError(f"{path} lacks {_listed(missing)}; the file does not belong to this configuration")
+    for name, tensor in expected.items():
+        if name in weights and weights[name].shape != tensor.shape:
+            raise ValueError(
+                f"{path}: {name} has shape {tuple(weights[name].shape)}, "
+                f"but the configuration asks for {tuple(tensor.shape)}"
+            )
+    for name in weights.keys() - expected.keys():
+        del weights[name]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more weights" if len(names) > 3 else "")
+
+
+class _Uninitialised(TorchFunctionMode):
+    """While modules are built in this thread, writes to their parameters are skipped: weights replace them anyway.
+
+    Memory of a parameter that nobody writes to is reserved but never touched, and no random number is drawn.
+    Buffers are computed as usual.
+    """
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        name = getattr(function, "__name__", "")
+        if name.endswith("_") and not name.endswith("__") and name != "requires_grad_":
+            target = args[0] if args else (kwargs or {}).get("tensor")  # torch.nn.init passes it by name
+            if isinstance(target, nn.Parameter):
+                return target
+        return function(*args, **(kwargs or {}))
