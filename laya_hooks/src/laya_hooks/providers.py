@@ -1,0 +1,96 @@
+"""Asking the installed packages for what one of them provides; nothing is found by trying an import."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from .errors import ProviderMissing
+from .plugins import plugin_manager, plugin_records
+
+if TYPE_CHECKING:
+    from .protocols import AgentLike, LoadOptions, RouterLike, RouterOptions, Source
+
+
+def load_agent(source: Source, options: LoadOptions | None = None) -> AgentLike:
+    """Load a checkpoint with the first runtime that takes it.
+
+    Args:
+        source: a directory, a Hub id, a known name, or (repository, subfolder); runtimes look names up with
+            `resolve_checkpoint`, so that an agent knows the name it was asked for.
+        options: how to load it; see `LoadOptions`.
+
+    Raises:
+        ProviderMissing: no installed distribution loads it.
+    """
+    return cast(
+        "AgentLike",
+        _first("laya_load_agent", "laya-core", f"to load {source!r}", source=source, options=options or {}),
+    )
+
+
+def make_router(options: RouterOptions | None = None) -> RouterLike:
+    """Build a router.
+
+    Raises:
+        ProviderMissing: no installed distribution provides one.
+    """
+    return cast("RouterLike", _first("laya_make_router", "laya-router", "to build a router", options=options or {}))
+
+
+def named_checkpoints() -> dict[str, Source]:
+    """Return the checkpoints that packages and plugins name; of two equal names the first loaded wins."""
+    named: dict[str, Source] = {}
+    for checkpoints in plugin_manager().hook.laya_checkpoints():
+        for name, source in checkpoints.items():
+            named.setdefault(name.strip().lower(), source)
+    return named
+
+
+def resolve_checkpoint(source: Source) -> Source:
+    """Return what a checkpoint name stands for, and anything that is not a known name as it is."""
+    if not isinstance(source, str):
+        return source
+    return named_checkpoints().get(source.strip().lower(), source)
+
+
+def extra_routes(router: RouterLike) -> list[Any]:
+    """Return the HTTP routes that plugins add to the server."""
+    return [route for routes in plugin_manager().hook.laya_routes(router=router) for route in routes]
+
+
+def add_commands(cli: Any) -> None:
+    """Let every package and plugin add its sub-commands to `cli`, a click group.
+
+    One that fails is left out with a `RuntimeWarning`, so that the command line works without it.
+    """
+    # pluggy calls the last implementation first.
+    for implementation in reversed(plugin_manager().hook.laya_commands.get_hookimpls()):
+        try:
+            implementation.function(*[cli][: len(implementation.argnames)])
+        except Exception as error:
+            warnings.warn(
+                f"the commands of {implementation.plugin_name} are left out: {type(error).__name__}: {error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def _first(provider: str, distribution: str, purpose: str, **arguments: Any) -> object:
+    caller: Callable[..., object] = getattr(plugin_manager().hook, provider)
+    provided = caller(**arguments)
+    if provided is None:
+        raise ProviderMissing(_missing(provider, distribution, purpose))
+    return provided
+
+
+def _missing(provider: str, distribution: str, purpose: str) -> str:
+    for record in plugin_records():
+        if record.distribution == distribution and record.status != "loaded":
+            installed = f"{distribution} {record.version} is installed {purpose}"
+            return f"{installed}, but it is {record.status}: {record.reason}"
+    asked = [record.qualified_name for record in plugin_records() if provider in record.providers]
+    if asked:
+        return f"none of the installed plugins is able {purpose} (asked: {', '.join(asked)})"
+    return f"no installed package is able {purpose}; install {distribution}: pip install {distribution}"
