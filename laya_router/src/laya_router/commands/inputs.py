@@ -1,0 +1,76 @@
+"""What `laya predict` reads: the state and the questions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def read_state(text: str | None, file: Path | None) -> Any:
+    """The state from the argument, a file (JSON if its name ends so) or standard input.
+
+    Raises:
+        click.UsageError: there is none, or there are two.
+        ValueError: a JSON file is not JSON.
+        OSError: the file cannot be read.
+    """
+    if file is not None and text is not None:
+        raise click.UsageError("give the text as an argument or with --file, not both")
+    if file is not None:
+        return read_json(file) if file.suffix.lower() == ".json" else _required(_read(file), str(file))
+    if text is not None and text != "-":
+        return _required(text, "the argument")
+    if text is None and sys.stdin.isatty():
+        raise click.UsageError("there is no text: give it as an argument, with --file, or on standard input")
+    return _required(sys.stdin.read(), "standard input")
+
+
+def read_questions(file: Path | None, preset: str | None) -> dict[str, Any]:
+    """The questions from a JSON file or a preset.
+
+    Raises:
+        click.UsageError: there are none, or both.
+        ValueError: the file is not a JSON object of questions, or nobody knows the preset.
+        OSError: the file cannot be read.
+    """
+    if (file is None) == (preset is None):
+        raise click.UsageError("give the questions with --questions FILE or --preset NAME (see `laya presets`)")
+    if preset is not None:
+        from laya_router import presets
+
+        return presets.load(preset).questions
+    assert file is not None
+    questions = read_json(file)
+    if not isinstance(questions, dict) or not all(isinstance(question, dict) for question in questions.values()):
+        raise ValueError(f"{file}: questions are a JSON object {{id: question}}; `laya presets triage` prints one")
+    return questions
+
+
+def read_json(file: Path) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        ValueError: it is not JSON; the message names file and line.
+        OSError: it cannot be read.
+    """
+    try:
+        return json.loads(_read(file))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{file}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from error
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file}: not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def _required(text: str, origin: str) -> str:
+    if not text.strip():
+        raise click.UsageError(f"there is no text in {origin}")
+    return text

@@ -1,0 +1,100 @@
+"""`laya predict`: answer questions about one text."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path, PurePath
+from typing import Any
+
+import click
+
+from laya_hooks.protocols import LoadOptions, RouterOptions, Source
+from laya_router.commands.inputs import read_questions, read_state
+from laya_router.commands.output import print_json, working
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Answer questions about a text.")
+@click.argument("text", required=False)
+@click.option("--file", type=_FILE, help="Read the text from a file; a .json file is read as a JSON state.")
+@click.option("--questions", type=_FILE, help="A JSON file {id: question}.")
+@click.option("--preset", help="A ready question set: email, guard, moderation, router or triage.")
+@click.option("--model", help="A checkpoint by name, directory or Hub id; without it the router chooses.")
+@click.option("--lang", help="The language of the text, such as `de`.")
+@click.option("--device", help="cpu, cuda, mps or xpu; the best there is by default.")
+@click.option("--precision", help="float32, bfloat16, float16 or auto.")
+@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Mark answers below this confidence.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
+def predict(
+    text: str | None,
+    file: Path | None,
+    questions: Path | None,
+    preset: str | None,
+    model: str | None,
+    lang: str | None,
+    device: str | None,
+    precision: str | None,
+    min_confidence: float | None,
+    as_json: bool,
+) -> None:
+    """Answer questions about TEXT, which is read from standard input when it is absent or `-`.
+
+    \b
+    laya predict "I was charged twice, refund me" --preset triage
+    laya predict --file ticket.txt --questions questions.json --json
+    """
+    asked = read_questions(questions, preset)
+    state = read_state(text, file)
+    options = _router_options(device, precision)
+    if model is not None and ("/" in model or os.sep in model):
+        model, options["models"] = _named_source(model)
+    result = _answer(state, asked, model, lang, min_confidence, options)
+    if as_json:
+        print_json(result)
+        return
+    from laya_router.commands.answers import print_answers
+
+    print_answers(result)
+
+
+def _named_source(source: str) -> tuple[str, dict[str, Source]]:
+    """A name for a directory or Hub id, taken from its last part, and the table entry for it."""
+    last = PurePath(source).name.lower()
+    name = re.sub(r"[^a-z0-9._-]+", "-", last).lstrip("._-") or "checkpoint"
+    return name, {name: source}
+
+
+def _router_options(device: str | None, precision: str | None) -> RouterOptions:
+    options = RouterOptions(load_options=LoadOptions() if precision is None else LoadOptions(precision=precision))
+    if device is not None:
+        options["device"] = device
+    default = os.environ.get("LAYA_DEFAULT_MODEL", "").strip()
+    if default:
+        options["default"] = default
+    return options
+
+
+def _answer(
+    state: Any,
+    questions: dict[str, Any],
+    model: str | None,
+    lang: str | None,
+    min_confidence: float | None,
+    options: RouterOptions,
+) -> dict[str, Any]:
+    from laya_hooks.errors import HubUnreachable
+    from laya_hooks.providers import make_router
+
+    router = make_router(options)
+    try:
+        with working("loading and answering"):
+            return router.predict(state, questions, model=model, lang=lang, min_confidence=min_confidence)
+    except HubUnreachable as error:
+        if error.installed is None:
+            raise
+        raise click.ClickException(
+            f"{error.__cause__ or error}; {error.installed} is installed and needs no download: "
+            f"use --model {error.installed}"
+        ) from error
