@@ -1,0 +1,44 @@
+"""Builds the checkpoints a server starts with."""
+
+from __future__ import annotations
+
+import logging
+
+from laya_hooks.errors import HubUnreachable
+from laya_hooks.protocols import RouterLike
+from laya_serve.settings import Settings
+
+logger = logging.getLogger("laya.serve")
+
+
+def preload(router: RouterLike, settings: Settings) -> None:
+    """Build what the settings ask for. Of "all" checkpoints only the default has to be within reach.
+
+    Raises:
+        HubUnreachable: a checkpoint that was named, or the default, cannot be downloaded.
+        ValueError: a name is unknown.
+    """
+    if not settings.preload:
+        return
+    if settings.models is not None:
+        router.preload(settings.models)
+        return
+    built: list[str] = []
+    for name in sorted(router.registered(), key=lambda name: name != router.default):
+        try:
+            router.preload([*built, name])
+            built.append(name)
+        except HubUnreachable as error:
+            if name == router.default:
+                raise _with_setting(error) from error
+            logger.warning("%s is not preloaded: %s", name, error)
+
+
+def _with_setting(error: HubUnreachable) -> HubUnreachable:
+    if error.installed is None:
+        return error
+    return HubUnreachable(
+        f"{error.__cause__ or error}; {error.installed} is installed and needs no download: "
+        f"set LAYA_DEFAULT_MODEL={error.installed}",
+        error.installed,
+    )

@@ -1,0 +1,37 @@
+"""The id of a request: the client's own or a new one, on the response and in the call's scope."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from laya_hooks.context import new_run_id
+from laya_hooks.scope import call_scope
+
+HEADER: Final = "x-request-id"
+_USABLE: Final = re.compile(r"[ -~]{1,128}")
+
+
+class RequestId:
+    """Opens a `CallScope` around each request and sends its id back."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get(HEADER, "")
+        request_id = given if _USABLE.fullmatch(given) else new_run_id()
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)[HEADER] = request_id
+            await send(message)
+
+        with call_scope(request_id):
+            await self.app(scope, receive, send_with_id)
