@@ -1,0 +1,90 @@
+"""The command as users run it: a real checkpoint, no network."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+Run: TypeAlias = Callable[..., tuple[int, str, str]]
+
+
+def in_a_process(*arguments: str, text: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "laya", *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
+    )
+
+
+def errors(err: str) -> list[str]:
+    return [line for line in err.splitlines() if not line.startswith("laya: warning: ")]
+
+
+@pytest.fixture
+def checkpoint(parity_checkpoints: Path) -> Path:
+    return parity_checkpoints / "bert"
+
+
+def test_a_piped_text_is_answered_as_json(checkpoint: Path) -> None:
+    run = in_a_process(
+        "predict", "--preset", "triage", "--model", str(checkpoint), "--json", text="I was charged twice"
+    )
+    assert (run.returncode, errors(run.stderr)) == (0, [])
+    result = json.loads(run.stdout)
+    assert list(result["answers"]) == ["team", "urgency", "mood", "may_leave"]
+    assert result["routing"]["repo"] == str(checkpoint)
+
+
+def test_a_text_is_answered_as_a_table_in_any_encoding(checkpoint: Path) -> None:
+    run = in_a_process("predict", "x", "--preset", "guard", "--model", str(checkpoint), PYTHONIOENCODING="ascii")
+    assert (run.returncode, errors(run.stderr)) == (0, [])
+    assert "verdict" in run.stdout and run.stdout.isascii()
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("model.safetensors", None),
+        ("model.safetensors", b"\x10\x00\x00"),
+        ("rl_agent_config.json", None),
+        ("rl_agent_config.json", b"{"),
+        ("encoder/config.json", None),
+        ("tokenizer/tokenizer.json", b"{}"),
+    ],
+)
+def test_a_missing_or_damaged_file_is_one_line(
+    laya: Run, checkpoint: Path, tmp_path: Path, file: str, content: bytes | None
+) -> None:
+    broken = shutil.copytree(checkpoint, tmp_path / "broken")
+    (broken / file).unlink()
+    if content is not None:
+        (broken / file).write_bytes(content)
+    code, out, err = laya("predict", "x", "--preset", "guard", "--model", str(broken))
+    assert (code, out) == (2, "")
+    (line,) = errors(err)
+    assert line.startswith("laya: error: ") and "broken" in line
+
+
+def test_a_question_the_core_refuses_is_one_line_that_names_it(laya: Run, checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "q.json").write_text('{"team": {"type": "choice", "instructions": "Which?", "criteria": {}}}')
+    code, _, err = laya("predict", "x", "--questions", str(tmp_path / "q.json"), "--model", str(checkpoint))
+    (line,) = errors(err)
+    assert code == 2 and line.startswith("laya: error: ") and "'team'" in line
+
+
+def test_without_network_and_cache_the_error_is_one_line(tmp_path: Path) -> None:
+    run = in_a_process("predict", "x", "--preset", "guard", HF_HOME=str(tmp_path))
+    assert (run.returncode, run.stdout) == (2, "")
+    (line,) = errors(run.stderr)
+    assert line.startswith("laya: error: ") and "convaiinnovations/laya" in line
