@@ -22,8 +22,8 @@ from .languages import parse_lang_temperatures, primary_subtag
 from .long_documents import LongDocument
 from .passes import plan_passes, plan_state_batches
 from .precision import resolve_precision
-from .prompt import Prefix, TokenBudget
-from .questions import Question, parse_questions
+from .prompt import check_count
+from .questions import parse_questions
 from .results import build_result, empty_result
 from .sources import find_checkpoint, verify_digests
 
@@ -167,6 +167,7 @@ class Agent(HookRegistry):
         )
         infer = partial(
             self._infer,
+            self.engine,
             batch_size=batch_size,
             sort_by_length=sort_by_length,
             min_confidence=min_confidence,
@@ -240,19 +241,20 @@ class Agent(HookRegistry):
             TypeError, ValueError: as in `predict_batch`; also for a window or stride that cannot be used.
         """
         chain = self.hook_chain(hooks, on_predict_start, on_predict_end, hooks_raise, hooks_timeout)
-        document = LongDocument.plan(self, state, questions, window, stride, aggregate)
+        engine = self.engine
+        document = LongDocument.plan(engine, state, questions, window, stride, aggregate)
         context = PredictContext(
             states=document.states,
             questions=questions,  # type: ignore[arg-type]
             model=self.model_id,
             agent=self,
         )
-        infer = partial(self._infer, batch_size=batch_size, min_confidence=min_confidence, lang=lang)
+        infer = partial(self._infer, engine, batch_size=batch_size, min_confidence=min_confidence, lang=lang)
         results = run_call(chain, context, partial(document.infer, infer), document.settle_skipped)
         return document.result(context, results)
 
     def close(self) -> None:
-        """Free the model; calls that run finish first, later ones raise `RuntimeError`. May be repeated."""
+        """Free the model as soon as the calls that run are done; later ones raise `RuntimeError`. May be repeated."""
         self._engine = None
 
     def __enter__(self) -> Self:
@@ -267,19 +269,9 @@ class Agent(HookRegistry):
         state = "closed" if self._engine is None else f"{self.device}, {self.dtype}"
         return f"<Agent {self.model_id} ({state})>"
 
-    def prefixes(self, questions: Mapping[Any, Question], context: PredictContext) -> list[Prefix]:
-        """What the rows of each question have before the state, under the budgets of `context`."""
-        budget = self._budget(context)
-        found = []
-        for qid, question in questions.items():
-            try:
-                found.append(self.engine.encoder.prefix(question, budget))
-            except ValueError as error:
-                raise ValueError(f"question {qid!r}: {error}") from None
-        return found
-
     def _infer(
         self,
+        engine: Engine,
         context: PredictContext,
         *,
         batch_size: int | None = None,
@@ -287,17 +279,16 @@ class Agent(HookRegistry):
         min_confidence: MinConfidence | None = None,
         lang: str | None = None,
     ) -> list[Result]:
-        engine = self.engine
         states = _checked_states(context.states)
         questions = parse_questions(context.questions)
         gate = None if min_confidence is None else ConfidenceGate.parse(min_confidence)
         temperatures = self._temperatures(lang)
         if batch_size is not None:
-            _check_count("batch_size", batch_size)
+            check_count("batch_size", batch_size)
         if not states or not questions:
             return [empty_result() for _ in states]
         started = perf_counter()
-        prefixes = self.prefixes(questions, context)
+        prefixes = engine.prefixes(questions, context)
         rows = [
             engine.encoder.row(prefix, state) for state in engine.encoder.encode_states(states) for prefix in prefixes
         ]
@@ -321,16 +312,6 @@ class Agent(HookRegistry):
             for start in range(0, len(rows), per_state)
         ]
 
-    def _budget(self, context: PredictContext) -> TokenBudget:
-        max_len = self.config.max_len if context.max_len is None else context.max_len
-        head_max_len = self.config.head_max_len if context.head_max_len is None else context.head_max_len
-        _check_count("max_len", max_len)
-        _check_count("head_max_len", head_max_len)
-        limit = self.engine.position_limit
-        if limit is not None and max_len > limit:
-            raise ValueError(f"max_len={max_len} is beyond the {limit} positions of this checkpoint's encoder")
-        return TokenBudget(max_len, head_max_len)
-
     def _temperatures(self, lang: str | None) -> Temperatures:
         if lang is None or not self._lang_temperatures:
             return self.config.temperatures
@@ -347,11 +328,6 @@ def _checked_states(states: object) -> Sequence[Any]:
         if state is None:
             raise TypeError(f"states[{index}] is None; a state is a text or a JSON value")
     return states
-
-
-def _check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a positive whole number, not {value!r}")
 
 
 def _record_timings(context: PredictContext, **seconds: float) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
 from attrs import frozen
 
-from .config import BAND_KEYS, QuestionType, option_band
+from .config import BAND_KEYS, QuestionType, is_number, option_band
 
 _DEFAULT: Final = "default"
 
@@ -43,7 +42,7 @@ class ConfidenceGate:
         """Add `abstention` and `abstention_threshold` to an answer, and `low_confidence` when it is below."""
         threshold = self.thresholds.get(f"{kind}:{option_band(options)}", self.otherwise)
         confidence: Any = answer.get("answer_confidence", answer.get("confidence"))
-        if not _is_number(confidence):
+        if not is_number(confidence):
             answer["abstention"] = "unevaluated"
         elif confidence < threshold:
             answer["low_confidence"] = True
@@ -54,10 +53,6 @@ class ConfidenceGate:
 
 
 def _threshold(what: str, value: Any) -> float:
-    if not _is_number(value) or not 0.0 <= value <= 1.0:
+    if not is_number(value) or not 0.0 <= value <= 1.0:
         raise ValueError(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

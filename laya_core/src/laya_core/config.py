@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 
 from attrs import frozen
 
@@ -65,11 +65,16 @@ class Temperatures:
         return cls((choice, score, noul), bands)
 
 
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether `value` is a finite number; a bool is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -math.inf < value < math.inf
+
+
 def _usable(value: object, entry: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_number(value):
         warnings.warn(f"{entry} is {value!r}, not a finite number; using 1.0", RuntimeWarning, stacklevel=2)
         return 1.0
-    clamped = min(max(float(value), _COLDEST), _HOTTEST)
+    clamped = float(min(max(value, _COLDEST), _HOTTEST))
     if clamped != value:
         warnings.warn(
             f"{entry} is {value!r}, outside [{_COLDEST}, {_HOTTEST}]; using {clamped}",
@@ -109,7 +114,7 @@ class CheckpointConfig:
         for key in ("encoder", "head_layers"):
             if key not in data:
                 raise ValueError(f"{path}: the key {key!r} is missing; it is required in every checkpoint")
-        layout = data.get("option_layout") or "sequential"
+        layout = "sequential" if data.get("option_layout") is None else data["option_layout"]
         if layout not in ("sequential", "parallel"):
             raise ValueError(f"{path}: option_layout must be 'sequential' or 'parallel', not {layout!r}")
         costs = data.get("act_costs") or {}
@@ -136,7 +141,7 @@ def read_json_object(path: Path) -> dict[str, object]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FileNotFoundError(f"{path} is missing; a checkpoint directory must contain it") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON ({error}); download the checkpoint again") from None
     if not isinstance(data, dict):
         raise ValueError(f"{path} must hold a JSON object, not a {type(data).__name__}")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import torch
 
-from laya_hooks import RequestCancelled, current_scope
+from laya_hooks import PredictContext, RequestCancelled, current_scope
 
 from .backends import prepare_model
 from .config import CheckpointConfig
 from .decoding import RowScores
 from .devices import is_out_of_memory, release_cached_memory
 from .passes import PassRunner
-from .prompt import PromptEncoder, Row
+from .prompt import Prefix, PromptEncoder, Row, TokenBudget
+from .questions import Question
 from .sources import LocalCheckpoint
 from .tokenizer import PromptTokenizer
 from .weights import load_model
@@ -35,7 +37,7 @@ class Engine:
         backend: str = "eager",
     ) -> None:
         self._directory = checkpoint.directory
-        self._config = config
+        self.config = config
         self.dtype = dtype
         self.encoder = PromptEncoder(PromptTokenizer(checkpoint.directory / "tokenizer"), config.option_layout)
         self._runner = self._load(device, dtype, backend)
@@ -61,6 +63,21 @@ class Engine:
         limit = getattr(self._runner.model.encoder.config, "max_position_embeddings", None)
         return int(limit) if isinstance(limit, int) and limit > 0 else None
 
+    def prefixes(self, questions: Mapping[Any, Question], context: PredictContext) -> list[Prefix]:
+        """What the rows of each question have before the state, under the budgets of `context`.
+
+        Raises:
+            ValueError: a budget cannot be used, or the options of a question do not fit; the message names it.
+        """
+        budget = self._budget(context)
+        found = []
+        for qid, question in questions.items():
+            try:
+                found.append(self.encoder.prefix(question, budget))
+            except ValueError as error:
+                raise ValueError(f"question {qid!r}: {error}") from None
+        return found
+
     def score(self, rows: Sequence[Row], passes: Iterable[Sequence[int]]) -> list[RowScores]:
         """Score rows in the given passes (row numbers of each), in the order of the rows.
 
@@ -79,8 +96,18 @@ class Engine:
         release_cached_memory(self.device)
         return _run_passes(self._cpu_spare(reason), rows, plan)
 
+    def _budget(self, context: PredictContext) -> TokenBudget:
+        budget = TokenBudget(
+            self.config.max_len if context.max_len is None else context.max_len,
+            self.config.head_max_len if context.head_max_len is None else context.head_max_len,
+        )
+        limit = self.position_limit
+        if limit is not None and budget.max_len > limit:
+            raise ValueError(f"max_len={budget.max_len} is beyond the {limit} positions of this checkpoint's encoder")
+        return budget
+
     def _load(self, device: torch.device, dtype: torch.dtype, backend: str) -> PassRunner:
-        model = load_model(self._directory, self._config, device, dtype)
+        model = load_model(self._directory, self.config, device, dtype)
         half_window = getattr(model.encoder.config, "sliding_window", None)
         has_local_layers = "sliding_attention" in (getattr(model.encoder.config, "layer_types", None) or ())
         return PassRunner(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import define, field
 
 from laya_hooks import PredictContext
 from laya_hooks.protocols import Questions, Result
 
+from .engine import Engine
 from .questions import parse_questions, text_of
 from .windows import Window, cut_windows, merge_windows, window_size, with_window_count
-
-if TYPE_CHECKING:
-    from .agent import Agent
 
 Infer: TypeAlias = Callable[[PredictContext], list[Result]]
 
@@ -25,20 +23,21 @@ class LongDocument:
 
     `windows` is None when the document is scored in one piece. `refusal` is an error that was found while the scan was
     planned; it is raised inside the call, so that hooks see it like that of any other call. `scored` counts the texts
-    the model read.
+    the model read, `scored_windows` are their spans, or None when a start hook replaced the texts.
     """
 
-    agent: Agent
+    engine: Engine
     states: list[Any]
     scanned: tuple[Any, ...]
     windows: Sequence[Window] | None
     refusal: Exception | None = None
     scored: int = field(default=0, init=False)
+    scored_windows: Sequence[Window] | None = field(default=None, init=False)
 
     @classmethod
     def plan(
         cls,
-        agent: Agent,
+        engine: Engine,
         state: Any,
         questions: Questions,
         window: int | None,
@@ -47,10 +46,10 @@ class LongDocument:
     ) -> LongDocument:
         """Decide how `state` is scanned, given the room its questions leave."""
         try:
-            texts, windows = _scan(agent, state, questions, window, stride, aggregate)
+            texts, windows = _scan(engine, state, questions, window, stride, aggregate)
         except (TypeError, ValueError) as refusal:
-            return cls(agent, [state], (state,), None, refusal)
-        return cls(agent, texts, tuple(texts), windows)
+            return cls(engine, [state], (state,), None, refusal)
+        return cls(engine, texts, tuple(texts), windows)
 
     def infer(self, infer: Infer, context: PredictContext) -> list[Result]:
         """Score what the start hooks left of the scan.
@@ -60,9 +59,11 @@ class LongDocument:
         """
         if self.refusal is not None:
             raise self.refusal
-        if self.windows is not None and self._is_as_planned(context):
-            room = _room(self.agent, context)
-            longest = max(window.token_end - window.token_start for window in self.windows)
+        if self._is_as_planned(context):
+            self.scored_windows = self.windows
+        if self.scored_windows is not None:
+            room = _room(self.engine, context)
+            longest = max(window.token_end - window.token_start for window in self.scored_windows)
             if room is not None and longest > room:
                 raise ValueError(
                     f"a start hook changed the questions or token budgets: they leave {room} tokens, "
@@ -82,26 +83,25 @@ class LongDocument:
         """The document's result after the call."""
         if len(results) == 1:
             return with_window_count(results[0], self.scored)
-        windows = self.windows if self.scored and self._is_as_planned(context) else None
-        return with_window_count(merge_windows(results, windows), self.scored)
+        return with_window_count(merge_windows(results, self.scored_windows), self.scored)
 
     def _is_as_planned(self, context: PredictContext) -> bool:
-        return tuple(context.states) == self.scanned
+        return isinstance(context.states, list) and tuple(context.states) == self.scanned
 
 
 def _scan(
-    agent: Agent, state: Any, questions: Questions, window: int | None, stride: int | None, aggregate: str
+    engine: Engine, state: Any, questions: Questions, window: int | None, stride: int | None, aggregate: str
 ) -> tuple[list[Any], Sequence[Window] | None]:
     if aggregate != "auto":
         raise ValueError(f"aggregate must be 'auto', not {aggregate!r}")
     if state is None:
         raise TypeError("state is None; a state is a text or a JSON value")
-    room = _room(agent, PredictContext(states=[], questions=questions))  # type: ignore[arg-type]
+    room = _room(engine, PredictContext(states=[], questions=questions))  # type: ignore[arg-type]
     if room is None:
         return [state], None
-    config = agent.config
+    config = engine.config
     size = window_size(room, config.max_len, config.head_max_len, window, stride)
-    encoder = agent.engine.encoder
+    encoder = engine.encoder
     ids = encoder.tokenizer.encode([text_of(state)])[0]
     if len(ids) <= (room if window is None else size.length):
         return [state], None
@@ -109,7 +109,7 @@ def _scan(
     return [encoder.tokenizer.decode(ids[span.token_start : span.token_end]) for span in windows], windows
 
 
-def _room(agent: Agent, context: PredictContext) -> int | None:
+def _room(engine: Engine, context: PredictContext) -> int | None:
     """The fewest state tokens any of the questions leaves; None when nothing is asked."""
-    prefixes = agent.prefixes(parse_questions(context.questions), context)
+    prefixes = engine.prefixes(parse_questions(context.questions), context)
     return min((prefix.state_room for prefix in prefixes), default=None)

@@ -12,6 +12,8 @@ _HEAD_DIM: Final = 64
 _ACT_WIDTH: Final = 256
 _PADDED_LOGIT: Final = -1e4
 _MOST_OPTIONS: Final = 255
+FLOAT32_PARTS: Final = ("scorer.", "act_head.")
+"""Weights that stay in float32 whatever the precision: they are small, and their output is reported."""
 
 
 class SelfAttention(nn.Module):
@@ -84,7 +86,7 @@ class DecisionModel(nn.Module):
         self.register_buffer("temperature", torch.ones(3))
 
     def keep_readout_in_float32(self) -> None:
-        """Scorer and act head stay in float32 whatever the precision: they are small, and their output is reported."""
+        """Turn the weights of `FLOAT32_PARTS` into float32."""
         self.scorer.float()
         self.act_head.float()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import torch
 from attrs import frozen
-from torch import Tensor
 
 from .decoding import RowScores
 from .model import DecisionModel, parallel_masks
@@ -83,26 +83,34 @@ class PassRunner:
         ]
 
     def _collate(self, rows: Sequence[Row]) -> dict[str, Any]:
-        width = max(map(len, rows))
-        options = max(len(row.prefix.markers) for row in rows)
-        tensors: dict[str, Any] = {
-            "input_ids": self._tensor([_padded(row.ids, width, self.pad_id) for row in rows]),
-            "padding_mask": self._mask([len(row) for row in rows], width),
-            "type_ids": self._tensor([row.prefix.type_id for row in rows]),
-            "markers": self._tensor([_padded(row.prefix.markers, options, 0) for row in rows]),
-            "marker_mask": self._mask([len(row.prefix.markers) for row in rows], options),
-        }
-        if rows[0].prefix.position_ids is not None:
-            positions, segments = zip(*(_parallel_places(row, width) for row in rows), strict=True)
-            position_ids = tensors["position_ids"] = self._tensor(positions)
-            tensors["encoder_mask"] = parallel_masks(self._tensor(segments), position_ids, self.half_window)
-        return tensors
+        return collate(rows, self.pad_id, self.half_window, self.device)
 
-    def _tensor(self, values: Sequence[object]) -> Tensor:
-        return torch.tensor(values, dtype=torch.long, device=self.device)
 
-    def _mask(self, counts: Sequence[int], width: int) -> Tensor:
-        return torch.arange(width, device=self.device) < self._tensor(counts)[:, None]
+def collate(
+    rows: Sequence[Row], pad_id: int, half_window: int | None = None, device: torch.device | None = None
+) -> dict[str, Any]:
+    """The arguments of `DecisionModel.forward` for rows, padded to the longest row and the most options.
+
+    Args:
+        rows: rows of one option layout.
+        half_window: how far local layers look in position ids; None for an encoder without local layers.
+    """
+    width = max(map(len, rows))
+    options = max(len(row.prefix.markers) for row in rows)
+    tensor = partial(torch.tensor, dtype=torch.long, device=device)
+    lengths, counts = tensor([len(row) for row in rows]), tensor([len(row.prefix.markers) for row in rows])
+    inputs: dict[str, Any] = {
+        "input_ids": tensor([_padded(row.ids, width, pad_id) for row in rows]),
+        "padding_mask": torch.arange(width, device=device) < lengths[:, None],
+        "type_ids": tensor([row.prefix.type_id for row in rows]),
+        "markers": tensor([_padded(row.prefix.markers, options, 0) for row in rows]),
+        "marker_mask": torch.arange(options, device=device) < counts[:, None],
+    }
+    if rows[0].prefix.position_ids is not None:
+        positions, segments = zip(*(_parallel_places(row, width) for row in rows), strict=True)
+        inputs["position_ids"] = tensor(positions)
+        inputs["encoder_mask"] = parallel_masks(tensor(segments), inputs["position_ids"], half_window)
+    return inputs
 
 
 def _padded(values: Sequence[int], width: int, padding: int) -> list[int]:

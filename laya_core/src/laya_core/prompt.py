@@ -9,7 +9,7 @@ that a row costs one concatenation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from attrs import frozen
@@ -27,10 +27,24 @@ _KEPT_PREFIXES: Final = 1024
 
 @frozen
 class TokenBudget:
-    """`max_len`: tokens of a whole row; `head_max_len`: tokens of the head and the options together."""
+    """`max_len`: tokens of a whole row; `head_max_len`: tokens of the head and the options together.
+
+    Raises:
+        ValueError: one of them is not a positive whole number.
+    """
 
     max_len: int
     head_max_len: int
+
+    def __attrs_post_init__(self) -> None:
+        check_count("max_len", self.max_len)
+        check_count("head_max_len", self.head_max_len)
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse anything but a positive whole number with a `ValueError` that gives its name."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be a positive whole number, not {value!r}")
 
 
 @frozen
@@ -104,7 +118,8 @@ class PromptEncoder:
     def __init__(self, tokenizer: PromptTokenizer, layout: OptionLayout = "sequential") -> None:
         self.tokenizer = tokenizer
         self.layout = layout
-        self._prefix = lru_cache(maxsize=_KEPT_PREFIXES)(self._build_prefix)
+        # Of a function, not of a method: a cache that refers to its owner keeps it alive until the next collection.
+        self._prefix = lru_cache(maxsize=_KEPT_PREFIXES)(partial(_build_prefix, tokenizer, layout))
 
     def prefix(self, question: Question, budget: TokenBudget) -> Prefix:
         """Everything before the state, and how many state tokens fit behind it.
@@ -128,44 +143,45 @@ class PromptEncoder:
         ids = [*prefix.ids, *kept, self.tokenizer.sep_id][: prefix.max_len]
         return Row(ids, prefix, len(state.ids), len(state.ids) - len(kept))
 
-    def _build_prefix(self, texts: _PromptTexts, budget: TokenBudget) -> Prefix:
-        head, *options = self.tokenizer.encode([texts.head, *(f" {option}" for option in texts.options)])
-        slots = [[self.tokenizer.mask_id, *options[index][:_OPTION_TOKENS]] for index in texts.order]
+
+def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _PromptTexts, budget: TokenBudget) -> Prefix:
+    head, *options = tokenizer.encode([texts.head, *(f" {option}" for option in texts.options)])
+    slots = [[tokenizer.mask_id, *options[index][:_OPTION_TOKENS]] for index in texts.order]
+    room = budget.head_max_len - sum(map(len, slots))
+    cut = None
+    if room < _LEAST_HEAD_ROOM:
+        width = max(_LEAST_OPTION_TOKENS, (budget.head_max_len - _LEAST_HEAD_ROOM) // len(slots))
+        slots = [slot[:width] for slot in slots]
         room = budget.head_max_len - sum(map(len, slots))
-        cut = None
-        if room < _LEAST_HEAD_ROOM:
-            width = max(_LEAST_OPTION_TOKENS, (budget.head_max_len - _LEAST_HEAD_ROOM) // len(slots))
-            slots = [slot[:width] for slot in slots]
-            room = budget.head_max_len - sum(map(len, slots))
-            distinct = len({tuple(slot) for slot in slots})
-            if distinct < len(slots):
-                cut = CutOptions(len(slots), distinct, width)
-        head = head[: max(_LEAST_HEAD_TOKENS, room)]
-        sep = self.tokenizer.sep_id
-        ids = [self.tokenizer.cls_id, *head, sep]
-        markers = []
-        for slot in slots:
-            markers.append(len(ids))
-            ids += slot
-        ids.append(sep)
-        fitting = sum(marker < budget.max_len for marker in markers)
-        if fitting < len(markers):
-            raise ValueError(
-                f"{len(markers)} options do not fit: only {fitting} of them lie within max_len={budget.max_len} "
-                f"(head_max_len={budget.head_max_len}); give fewer options or a larger max_len"
-            )
-        positions, segments = _parallel_positions(len(head) + 2, slots) if self.layout == "parallel" else (None, None)
-        return Prefix(
-            ids=tuple(ids),
-            markers=tuple(markers),
-            type_id=texts.type_id,
-            order=texts.order,
-            state_room=max(0, budget.max_len - len(ids) - 1),
-            max_len=budget.max_len,
-            position_ids=positions,
-            segments=segments,
-            cut=cut,
+        distinct = len({tuple(slot) for slot in slots})
+        if distinct < len(slots):
+            cut = CutOptions(len(slots), distinct, width)
+    head = head[: max(_LEAST_HEAD_TOKENS, room)]
+    sep = tokenizer.sep_id
+    ids = [tokenizer.cls_id, *head, sep]
+    markers = []
+    for slot in slots:
+        markers.append(len(ids))
+        ids += slot
+    ids.append(sep)
+    fitting = sum(marker < budget.max_len for marker in markers)
+    if fitting < len(markers):
+        raise ValueError(
+            f"{len(markers)} options do not fit: only {fitting} of them lie within max_len={budget.max_len} "
+            f"(head_max_len={budget.head_max_len}); give fewer options or a larger max_len"
         )
+    positions, segments = _parallel_positions(len(head) + 2, slots) if layout == "parallel" else (None, None)
+    return Prefix(
+        ids=tuple(ids),
+        markers=tuple(markers),
+        type_id=texts.type_id,
+        order=texts.order,
+        state_room=max(0, budget.max_len - len(ids) - 1),
+        max_len=budget.max_len,
+        position_ids=positions,
+        segments=segments,
+        cut=cut,
+    )
 
 
 def _parallel_positions(start: int, slots: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:

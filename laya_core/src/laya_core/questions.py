@@ -25,7 +25,9 @@ def _check_instructions(_: object, __: object, value: Any) -> None:
 
 
 def _as_labels(criteria: Any) -> Any:
-    return dict.fromkeys(_distinct(criteria)) if isinstance(criteria, list | tuple) else criteria
+    if isinstance(criteria, list | tuple):
+        return dict.fromkeys(_distinct(criteria))
+    return dict(criteria) if isinstance(criteria, Mapping) else criteria
 
 
 def _distinct(labels: Sequence[object]) -> list[Hashable]:

@@ -11,9 +11,10 @@ from typing import Final
 
 from attrs import frozen
 
-from laya_hooks import HubUnreachable, Source, resolve_checkpoint
+from laya_hooks import Source, resolve_checkpoint
 
-_FILES: Final = ("rl_agent_config.json", "model.safetensors", "encoder/config.json", "tokenizer/*")
+from .hub import fetch_snapshot
+
 _HUB_ID: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _BLOCK: Final = 1 << 20
 
@@ -41,6 +42,7 @@ def find_checkpoint(
 
     Raises:
         FileNotFoundError: there is no such directory, repository or revision.
+        PermissionError: the Hub refuses access.
         HubUnreachable: the Hub does not answer and the checkpoint is not in the cache.
         ValueError: `source` can be neither a directory nor a Hub id.
     """
@@ -55,7 +57,8 @@ def find_checkpoint(
     elif not isinstance(resolved, str) or _looks_like_path(resolved):
         raise FileNotFoundError(f"there is no checkpoint directory {location}; check the path")
     elif _HUB_ID.fullmatch(resolved):
-        found = _from_hub(resolved, folder, revision, token)
+        snapshot = fetch_snapshot(resolved, folder, revision, token)
+        found = LocalCheckpoint(f"{resolved}/{folder}" if folder else resolved, snapshot / folder, snapshot.name)
     else:
         raise ValueError(
             f"unknown checkpoint {resolved!r}: not a directory, not a Hub id (owner/name), "
@@ -81,45 +84,15 @@ def verify_digests(directory: Path, expected_sha256: Mapping[str, str]) -> None:
         if not path.is_file():
             raise FileNotFoundError(f"{path} is missing, so its SHA-256 cannot be checked")
         actual = _sha256(path)
-        if actual != expected.strip().lower():
+        if actual != str(expected).strip().lower():
             raise ValueError(
                 f"{path} has SHA-256 {actual}, expected {expected}; do not use this file, download it again"
             )
 
 
-def _from_hub(repo: str, folder: str, revision: str | None, token: str | None) -> LocalCheckpoint:
-    from huggingface_hub import constants, errors, snapshot_download
-
-    prefix = f"{folder}/" if folder else ""
-    try:
-        snapshot = Path(
-            snapshot_download(repo, revision=revision, token=token, allow_patterns=[prefix + name for name in _FILES])
-        )
-    except errors.RevisionNotFoundError:
-        raise FileNotFoundError(f"{repo} has no revision {revision!r} on the Hub") from None
-    except errors.GatedRepoError:
-        raise PermissionError(f"{repo} is gated; accept its terms on the Hub and pass token=") from None
-    except errors.RepositoryNotFoundError:
-        raise FileNotFoundError(f"there is no repository {repo} on the Hub; a private one needs token=") from None
-    except (
-        errors.LocalEntryNotFoundError,
-        errors.HfHubHTTPError,
-        errors.OfflineModeIsEnabled,
-        OSError,
-    ) as error:
-        raise HubUnreachable(
-            f"{repo} is not in the local cache ({constants.HF_HUB_CACHE}) and the Hub at {constants.ENDPOINT} cannot "
-            f"be reached; connect once to download it, or load a local directory ({_first_line(error)})"
-        ) from error
-    return LocalCheckpoint(f"{repo}/{folder}" if folder else repo, snapshot / folder, snapshot.name)
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
 def _looks_like_path(source: str) -> bool:
-    return source.startswith(("/", "./", "../", "~", ".\\", "..\\")) or source.endswith("/") or os.path.isabs(source)
+    is_relative = source.startswith(("./", "../", "~", ".\\", "..\\"))
+    return is_relative or os.path.isabs(source) or source.endswith("/") or source.count("/") > 1
 
 
 def _checked_subfolder(folder: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from .config import CheckpointConfig, read_json_object
-from .model import DecisionModel
+from .model import FLOAT32_PARTS, DecisionModel
 
 _IGNORED_BUFFERS: Final = frozenset({"temperature"})
 
@@ -26,10 +26,8 @@ def load_model(directory: Path, config: CheckpointConfig, device: torch.device, 
         ValueError: a file is damaged, or its weights do not fit the configuration. The message names the file.
     """
     path = directory / "model.safetensors"
-    weights = _read_weights(path, device, dtype)
     model = build_model(directory / "encoder" / "config.json", config)
-    _check_weights(path, model, weights)
-    model.load_state_dict(weights, strict=False, assign=True)
+    model.load_state_dict(_read_weights(path, model.state_dict(), device, dtype), strict=False, assign=True)
     model.keep_readout_in_float32()
     model.requires_grad_(False)
     return model.to(device).eval()
@@ -57,16 +55,20 @@ def _build_encoder(settings: dict[str, object]) -> tuple[nn.Module, int]:
     return encoder, encoder_settings.hidden_size
 
 
-def _read_weights(path: Path, device: torch.device, dtype: torch.dtype) -> dict[str, Tensor]:
+def _read_weights(
+    path: Path, expected: Mapping[str, Tensor], device: torch.device, dtype: torch.dtype
+) -> dict[str, Tensor]:
+    """The weights that the model expects, mapped where they can be used as they are stored."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; a checkpoint directory must contain it")
     try:
-        with safe_open(path, framework="pt") as file:
-            names = list(file.keys())
-            stored = {file.get_slice(name).get_dtype() for name in names}
-        if device.type == "cpu" and stored == {_STORED_NAMES.get(dtype)}:
-            return dict(load_file(path))
-        return {name: _converted(path, name, device, dtype) for name in names}
+        shapes, formats = _contents(path)
+        kept = [name for name in shapes if name in expected]
+        _check_shapes(path, expected, {name: shapes[name] for name in kept})
+        if device.type == "cpu" and {formats[name] for name in kept} == {_STORED_NAMES.get(dtype)}:
+            weights = load_file(path)
+            return {name: weights[name] for name in kept}
+        return {name: _converted(path, name, device, dtype) for name in kept}
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged or cut short ({error}); download the checkpoint again") from None
 
@@ -74,26 +76,32 @@ def _read_weights(path: Path, device: torch.device, dtype: torch.dtype) -> dict[
 _STORED_NAMES: Final = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}
 
 
+def _contents(path: Path) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+    """Shape and number format of every weight in the file."""
+    with safe_open(path, framework="pt") as file:
+        weights = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+        shapes = {name: tuple(weight.get_shape()) for name, weight in weights.items()}
+        return shapes, {name: weight.get_dtype() for name, weight in weights.items()}
+
+
 def _converted(path: Path, name: str, device: torch.device, dtype: torch.dtype) -> Tensor:
     # The file is opened anew for each tensor: the pages mapped for it are given back before the next one.
     with safe_open(path, framework="pt") as file:
         tensor: Tensor = file.get_tensor(name)
-        return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype, copy=True)
+    if name.startswith(FLOAT32_PARTS):
+        dtype = torch.float32
+    return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype, copy=True)
 
 
-def _check_weights(path: Path, model: nn.Module, weights: dict[str, Tensor]) -> None:
-    expected = model.state_dict()
-    missing = sorted(expected.keys() - weights.keys() - _IGNORED_BUFFERS)
+def _check_shapes(path: Path, expected: Mapping[str, Tensor], stored: Mapping[str, tuple[int, ...]]) -> None:
+    missing = sorted(expected.keys() - stored.keys() - _IGNORED_BUFFERS)
     if missing:
         raise ValueError(f"{path} lacks {_listed(missing)}; the file does not belong to this configuration")
-    for name, tensor in expected.items():
-        if name in weights and weights[name].shape != tensor.shape:
+    for name, shape in stored.items():
+        if shape != tuple(expected[name].shape):
             raise ValueError(
-                f"{path}: {name} has shape {tuple(weights[name].shape)}, "
-                f"but the configuration asks for {tuple(tensor.shape)}"
+                f"{path}: {name} has shape {shape}, but the configuration asks for {tuple(expected[name].shape)}"
             )
-    for name in weights.keys() - expected.keys():
-        del weights[name]
 
 
 def _listed(names: Sequence[str]) -> str:
