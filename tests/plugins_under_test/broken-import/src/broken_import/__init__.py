@@ -1,0 +1,3 @@
+"""A plugin that wants something its host does not have."""
+
+raise RuntimeError("no licence key found")

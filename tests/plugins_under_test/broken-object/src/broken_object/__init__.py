@@ -1,0 +1,3 @@
+"""Settings, and no hook."""
+
+SETTINGS = {"level": "info"}
