@@ -44,7 +44,8 @@ docs: $(DEV)
 	$(BIN)/mkdocs build --strict
 
 serve: $(RUNTIME)
-	LAYA_DEFAULT_MODEL=$${LAYA_DEFAULT_MODEL:-mini} LAYA_MODELS=$${LAYA_MODELS:-mini} $(BIN)/laya serve
+	LAYA_HOST=$${LAYA_HOST:-127.0.0.1} LAYA_DEFAULT_MODEL=$${LAYA_DEFAULT_MODEL:-mini} \
+	LAYA_MODELS=$${LAYA_MODELS:-mini} $(BIN)/laya serve
 
 install: $(DEV)
 

@@ -42,7 +42,7 @@ def predict(
     """Answer questions about TEXT, which is read from standard input when it is absent or `-`.
 
     \b
-    laya predict "I was charged twice, refund me" --preset triage
+    laya predict "I was charged twice, refund me" --preset triage --model mini
     laya predict --file ticket.txt --questions questions.json --json
     """
     asked = read_questions(questions, preset)
