@@ -1,3 +1,5 @@
+"""The context of a call."""
+
 from __future__ import annotations
 
 import uuid

@@ -1,3 +1,5 @@
+"""One event over a list of hooks."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""Which of several errors is raised, and where the others hang."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Start, inference, error and end of one call, and of several that run together."""
+
 from __future__ import annotations
 
 from asyncio import CancelledError

@@ -1,3 +1,5 @@
+"""What counts as a hook, and what is refused how."""
+
 from __future__ import annotations
 
 import functools

@@ -1,3 +1,5 @@
+"""Hooks installed on an agent: added, removed, scoped, per call."""
+
 from __future__ import annotations
 
 import threading

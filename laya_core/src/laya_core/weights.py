@@ -16,6 +16,7 @@ from .config import CheckpointConfig, read_json_object
 from .model import FLOAT32_PARTS, DecisionModel
 
 _IGNORED_BUFFERS: Final = frozenset({"temperature"})
+_BLOCK_NUMBERS: Final = 1 << 22
 
 
 def load_model(directory: Path, config: CheckpointConfig, device: torch.device, dtype: torch.dtype) -> DecisionModel:
@@ -68,7 +69,7 @@ def _read_weights(
         if device.type == "cpu" and {formats[name] for name in kept} == {_STORED_NAMES.get(dtype)}:
             weights = load_file(path)
             return {name: weights[name] for name in kept}
-        return {name: _converted(path, name, device, dtype) for name in kept}
+        return {name: _converted(path, name, shapes[name], device, dtype) for name in kept}
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged or cut short ({error}); download the checkpoint again") from None
 
@@ -84,13 +85,25 @@ def _contents(path: Path) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
         return shapes, {name: weight.get_dtype() for name, weight in weights.items()}
 
 
-def _converted(path: Path, name: str, device: torch.device, dtype: torch.dtype) -> Tensor:
-    # The file is opened anew for each tensor: the pages mapped for it are given back before the next one.
+def _converted(path: Path, name: str, shape: tuple[int, ...], device: torch.device, dtype: torch.dtype) -> Tensor:
     with safe_open(path, framework="pt") as file:
-        tensor: Tensor = file.get_tensor(name)
-    if name.startswith(FLOAT32_PARTS):
+        if not shape:
+            return _as_loaded(file.get_tensor(name), name, device, dtype).clone()
+        converted = _as_loaded(file.get_slice(name)[:0], name, device, dtype).new_empty(shape)
+    rows = max(1, _BLOCK_NUMBERS * shape[0] // max(1, converted.numel()))
+    for start in range(0, shape[0], rows):
+        # The file is opened anew for each block: the pages mapped for it are given back before the next one.
+        with safe_open(path, framework="pt") as file:
+            converted[start : start + rows] = file.get_slice(name)[start : start + rows]
+    return converted
+
+
+def _as_loaded(tensor: Tensor, name: str, device: torch.device, dtype: torch.dtype) -> Tensor:
+    if not tensor.is_floating_point():
+        dtype = tensor.dtype
+    elif name.startswith(FLOAT32_PARTS):
         dtype = torch.float32
-    return tensor.to(device=device, dtype=dtype if tensor.is_floating_point() else tensor.dtype, copy=True)
+    return tensor.to(device=device, dtype=dtype)
 
 
 def _check_shapes(path: Path, expected: Mapping[str, Tensor], stored: Mapping[str, tuple[int, ...]]) -> None:
