@@ -193,6 +193,18 @@ def test_a_prefix_is_tokenised_once_for_equal_texts_and_again_for_other_budgets_
     assert asked == [3, 3, 3]
 
 
+def test_what_is_kept_is_bounded_in_number_and_size() -> None:
+    rows = encoder()
+    budget = TokenBudget(64, 32)
+    long = Noul("word " * 10_000)
+    assert rows.prefix(long, budget) == rows.prefix(long, budget)
+    assert rows.prefix(long, budget) is not rows.prefix(long, budget)
+    first = rows.prefix(Noul("w1"), budget)
+    for number in range(2000):
+        rows.prefix(Noul(f"w{number + 10}"), budget)
+    assert rows.prefix(Noul("w1"), budget) is not first
+
+
 def test_options_are_tokenised_with_a_leading_space(agent: Agent) -> None:
     tokenizer = agent.engine.encoder.tokenizer
     prefix = agent.engine.encoder.prefix(Choice("Which?", ["refund"]), TokenBudget(512, 192))

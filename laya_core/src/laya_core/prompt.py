@@ -2,8 +2,8 @@
 
     [CLS] head [SEP] [MASK] option0 [MASK] option1 … [SEP] state [SEP]
 
-Everything before the state depends on the question and the token budget alone. It is tokenised once and kept, so
-that a row costs one concatenation.
+Everything before the state depends on the question and the token budget alone. It is tokenised once and kept, unless
+its text is very long, so that a row costs one concatenation.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _LEAST_HEAD_ROOM: Final = 16
 _LEAST_HEAD_TOKENS: Final = 8
 _LEAST_OPTION_TOKENS: Final = 4
 _KEPT_PREFIXES: Final = 1024
+_LONGEST_KEPT_TEXT: Final = 16_384
 
 
 @frozen
@@ -130,6 +131,8 @@ class PromptEncoder:
         options = question.option_texts()
         order = question.option_order or tuple(range(len(options)))
         texts = _PromptTexts(question.head_text, options, order, QUESTION_TYPES.index(question.kind))
+        if len(texts.head) + sum(map(len, options)) > _LONGEST_KEPT_TEXT:  # what is kept must stay small
+            return _build_prefix(self.tokenizer, self.layout, texts, budget)
         return self._prefix(texts, budget)
 
     def encode_states(self, states: Sequence[object]) -> list[EncodedState]:
