@@ -1,0 +1,1 @@
+"""The training recipe of the embedded checkpoint: `python -m training --help` from `plugins/laya-mini`."""

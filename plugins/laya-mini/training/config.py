@@ -1,0 +1,84 @@
+"""The recipe's numbers, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stretch of training.
+
+    Args:
+        steps: optimiser steps.
+        mix: how often a row comes from each source, in proportion.
+        encoder_rate, head_rate: peak learning rates.
+        warmup: steps over which the rates rise from zero.
+        floor: what the rates fall to, linearly, at the end of the stage, as a share of their peak.
+        teacher: weight of MiniLM's own judgement in the targets, from 0 to 1.
+        mismatched: share of scenarios shown with the state of another, where no option is better than the others.
+    """
+
+    steps: int
+    mix: dict[str, float]
+    encoder_rate: float
+    head_rate: float
+    warmup: int
+    floor: float
+    teacher: float = 0.0
+    mismatched: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything a run depends on besides its inputs.
+
+    Args:
+        replicas: batches of one step, each computed by a thread of its own.
+        batch_tokens: padded tokens of one batch.
+        pool_batches: batches drawn at once; their rows are sorted by length before they are cut into batches.
+        row_tokens: longest row in training, in tokens; the checkpoint itself takes 512.
+        frozen_layers: encoder layers, counted from below, that keep MiniLM's weights, as the embeddings do.
+    """
+
+    seed: int = 7
+    vocabulary_size: int = 25_000
+    head_layers: int = 1
+    frozen_layers: int = 1
+    replicas: int = 2
+    batch_tokens: int = 1_024
+    pool_batches: int = 48
+    row_tokens: int = 160
+    weight_decay: float = 0.01
+    gradient_norm: float = 1.0
+    source_examples: dict[str, int] = field(
+        default_factory=lambda: {"matching": 10_000, "wordnet": 20_000, "debian": 20_000, "manuals": 6_000}
+    )
+    stages: tuple[Stage, ...] = (
+        Stage(
+            steps=80,
+            mix={"matching": 0.75, "wordnet": 0.25},
+            encoder_rate=2e-4,
+            head_rate=1e-3,
+            warmup=15,
+            floor=1.0,
+        ),
+        Stage(
+            steps=150,
+            mix={"scenarios": 0.65, "wordnet": 0.15, "debian": 0.15, "manuals": 0.05},
+            encoder_rate=2e-4,
+            head_rate=8e-4,
+            warmup=10,
+            floor=0.85,
+        ),
+        Stage(
+            steps=200,
+            mix={"options": 0.45, "scenarios": 0.05, "wordnet": 0.25, "debian": 0.2, "manuals": 0.05},
+            encoder_rate=1.6e-4,
+            head_rate=6e-4,
+            warmup=5,
+            floor=0.0,
+            teacher=0.5,
+            mismatched=0.3,
+        ),
+    )
