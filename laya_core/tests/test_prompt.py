@@ -141,6 +141,13 @@ def test_long_options_share_what_the_head_leaves() -> None:
     assert [b - a for a, b in pairwise(prefix.markers)] == [width] * 4
 
 
+def test_options_are_cut_when_they_leave_the_head_fewer_than_16_tokens() -> None:
+    uneven = Score("w100", [words(28), "w50", "w60"])  # 31, 4 and 4 tokens with "level i:" and the marker
+    assert encoder().prefix(uneven, TokenBudget(512, 31 + 4 + 4 + 16)).markers[1:] == (5 + 31, 5 + 31 + 4)
+    width = (31 + 4 + 4 + 15 - 16) // 3
+    assert encoder().prefix(uneven, TokenBudget(512, 31 + 4 + 4 + 15)).markers[1:] == (5 + width, 5 + width + 4)
+
+
 def test_an_option_never_shrinks_below_four_tokens_and_the_head_never_below_eight() -> None:
     prefix = encoder().prefix(Score(words(50), [words(40)] * 5), TokenBudget(512, 4))
     assert prefix.ids[9] == SEP

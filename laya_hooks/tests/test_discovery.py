@@ -47,6 +47,7 @@ class Site:
         return subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code)],
             env={**os.environ, "PYTHONPATH": str(self.folder), **environment},
+            cwd=self.folder,
             capture_output=True,
             text=True,
             timeout=120,

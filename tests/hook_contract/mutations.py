@@ -179,7 +179,7 @@ def _in_both_routers(name: str, replacement: object) -> Mutation:
     @contextmanager
     def mutation() -> Iterator[None]:
         with ExitStack() as patches:
-            for module in ("laya_hooks.testing.fakes", "laya_router.calls"):
+            for module in ("laya_hooks.testing.fake_router", "laya_router.calls"):
                 patches.enter_context(patch(f"{module}.{name}", replacement))
             yield
 

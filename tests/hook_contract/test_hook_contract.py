@@ -8,6 +8,8 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from .machine import CHECKPOINTS, HookContract
 
+pytestmark = pytest.mark.timeout(900)  # seconds alone, minutes on a machine that does other things too
+
 
 def _keep_the_contract(machine: type[HookContract], examples: int) -> None:
     run_state_machine_as_test(
@@ -35,6 +37,7 @@ def test_the_real_router_keeps_the_hook_contract():
     _keep_the_contract(OnTheRouter, examples=40)
 
 
+@pytest.mark.filterwarnings("ignore:.*temperature:RuntimeWarning")
 def test_the_real_agent_keeps_the_hook_contract(parity_checkpoints):
     laya_core = pytest.importorskip("laya_core")
     checkpoint = laya_core.Agent(parity_checkpoints / "bert", device="cpu", precision="float32")

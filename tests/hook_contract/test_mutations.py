@@ -9,6 +9,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from .machine import HookContract
 from .mutations import MUTATIONS
 
+pytestmark = pytest.mark.timeout(900)
+
 QUICKLY = settings(
     max_examples=150,
     stateful_step_count=15,

@@ -4,7 +4,8 @@ Needs the extra `laya-hooks[testing]` for `laya_hooks.testing.strategies` alone.
 """
 
 from .conformance import HookReport, check_hook
-from .fakes import FakeAgent, FakeRouter, made_up_answer
+from .fake_agent import FakeAgent, made_up_answer
+from .fake_router import FakeRouter
 from .plugging import plugged
 from .recorder import Recorder, Seen, raising
 from .traces import Situation, situations

@@ -156,7 +156,7 @@ def _ways_of_running(all_situations: list[Situation], timeout: float) -> list[Si
             situation.run(hook)
 
     def under_a_timeout(hook: object) -> None:
-        from .fakes import FakeAgent
+        from .fake_agent import FakeAgent
 
         FakeAgent(hooks=[hook], hooks_timeout=timeout).predict("a state", {})
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ..context import PredictContext
 from ..events import HOOK_EVENTS, Event
-from .fakes import FakeAgent
+from .fake_agent import FakeAgent
 from .recorder import Recorder, Seen, raising
 from .traces import Situation, Step, situations
 

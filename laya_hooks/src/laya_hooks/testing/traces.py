@@ -9,7 +9,8 @@ import attrs
 
 from ..context import PredictContext
 from ..events import Event
-from .fakes import FakeAgent, FakeRouter, made_up_answer
+from .fake_agent import FakeAgent, made_up_answer
+from .fake_router import FakeRouter
 
 Step: TypeAlias = tuple[Event, PredictContext]
 
