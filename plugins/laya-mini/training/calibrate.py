@@ -38,7 +38,8 @@ def fit_temperatures(examples: Sequence[Example], logits: Sequence[Tensor]) -> t
 def _fit(labelled: Sequence[tuple[Tensor, int]]) -> float:
     """The best of a fine grid between the limits decoding allows; the loss has one minimum in 1/T."""
     grid: list[float] = torch.logspace(torch.tensor(_COLDEST).log10(), torch.tensor(_HOTTEST).log10(), 200).tolist()
-    return round(min(grid, key=lambda temperature: _loss(labelled, temperature)), 3)
+    losses = [_loss(labelled, temperature) for temperature in grid]
+    return round(grid[losses.index(min(losses))], 3)
 
 
 def _loss(labelled: Sequence[tuple[Tensor, int]], temperature: float) -> float:

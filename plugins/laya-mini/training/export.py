@@ -53,3 +53,4 @@ def _write_weights(model: DecisionModel, temperature: list[float], path: Path) -
     }
     weights["temperature"] = torch.tensor(temperature)
     save_file(weights, path)
+    path.chmod(0o644)  # safetensors leaves it readable for the owner alone
