@@ -105,6 +105,21 @@ def test_a_rewritten_call_is_what_inference_sees(agent: Agent) -> None:
     assert agent.predict("text", QUESTION, on_predict_start=rewrite) == expected
 
 
+def _drop_states(ctx: PredictContext) -> None:
+    ctx.states = []
+
+
+def _drop_results(ctx: PredictContext) -> None:
+    ctx.results = []
+
+
+@pytest.mark.parametrize("call", ["predict", "predict_long"])
+@pytest.mark.parametrize("hook", [{"on_predict_start": _drop_states}, {"on_predict_end": _drop_results}])
+def test_a_hook_that_leaves_nothing_to_return_is_refused(agent: Agent, call: str, hook: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="a hook left no"):
+        getattr(agent, call)("a text", {"q": {"type": "noul", "instructions": "Is it a text?"}}, **hook)
+
+
 def test_rewriting_the_states_leaves_the_list_of_the_caller_alone(agent: Agent) -> None:
     states = ["secret", "b"]
 

@@ -203,6 +203,8 @@ class Agent(HookRegistry):
             min_confidence=min_confidence,
             lang=lang,
         )
+        if not results:
+            raise ValueError("a hook left no state or no result of this call; predict needs one of each")
         return results[0]
 
     predict = system_one

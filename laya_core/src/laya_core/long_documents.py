@@ -81,6 +81,8 @@ class LongDocument:
 
     def result(self, context: PredictContext, results: Sequence[Result]) -> Result:
         """The document's result after the call."""
+        if not results:
+            raise ValueError("a hook left no text or no result of this document; predict_long needs at least one")
         if len(results) == 1:
             return with_window_count(results[0], self.scored)
         return with_window_count(merge_windows(results, self.scored_windows), self.scored)
