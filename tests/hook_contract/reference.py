@@ -14,6 +14,9 @@ import attrs
 Event: TypeAlias = str
 Kind: TypeAlias = Literal["pass", "raise", "skip", "ask", "install", "remove", "open", "close", "overrun"]
 
+MOST_INSTALLED = 12
+"""A script installs nothing beyond this: a hook that installs itself would double the list with every event."""
+
 
 @attrs.frozen
 class Act:
@@ -304,11 +307,11 @@ class World:
             case "ask":
                 state = self.failing_state if act.failing else "nested"
                 self.predict([state], self.chain(self.agent), act.failing, nested=True)
-            case "install":
+            case "install" if len(runtime.hooks) < MOST_INSTALLED:
                 runtime.hooks.append(self.spare)
             case "remove":
                 runtime.remove(self.spare)
-            case "open":
+            case "open" if len(runtime.hooks) < MOST_INSTALLED:
                 runtime.open([self.spare, hook])
             case "close":
                 runtime.close()

@@ -149,11 +149,11 @@ class Stage:
                 ctx.skip([{"skipped by": level_of(ctx), "usage": {"input_tokens": 1}} for _ in ctx.states])
             case "ask":
                 self._ask(act.failing)
-            case "install":
+            case "install" if len(runtime.hooks) < reference.MOST_INSTALLED:
                 in_another_thread(lambda: runtime.add_hook(self.real(self.world.spare)))
             case "remove":
                 in_another_thread(lambda: runtime.remove_hook(self.real(self.world.spare)))
-            case "open":
+            case "open" if len(runtime.hooks) < reference.MOST_INSTALLED:
                 self.open_block(runtime, [self.real(self.world.spare), self._hooks[name]])
             case "close":
                 self.close_block(runtime)
