@@ -83,3 +83,8 @@ def test_an_agent_answers_a_language_with_its_temperatures(checkpoint: Path, loa
 
 def test_without_lang_temperatures_the_language_changes_nothing(agent: Agent) -> None:
     assert agent.predict("text", QUESTION, lang="de") == agent.predict("text", QUESTION)
+
+
+def test_two_entries_for_one_language_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"lang_temperatures\['de_CH'\].*'de' already"):
+        parse_lang_temperatures({"de-AT": {}, "de_CH": {}}, INHERITED)

@@ -16,7 +16,7 @@ from torch import Tensor
 from laya_core import Agent
 from laya_core.config import CheckpointConfig
 from laya_core.model import DecisionModel
-from laya_core.weights import load_model
+from laya_core.weights import build_model, load_model, position_limit
 
 CPU = torch.device("cpu")
 QUESTION = {"q": {"type": "choice", "instructions": "Which?", "criteria": ["a", "b", "c"]}}
@@ -180,14 +180,35 @@ def test_an_encoder_that_cannot_be_built_is_refused_with_the_file(
         load(checkpoint, config)
 
 
-@pytest.mark.parametrize("extra", [{"dtype": "bfloat16"}, {"torch_dtype": "float16"}, {"attn_implementation": "eager"}])
-def test_the_precision_and_attention_an_export_was_made_with_do_not_matter(
-    extra: dict[str, str], checkpoint: Path, load_agent: Callable[..., Agent], agent: Agent
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"dtype": "bfloat16"},
+        {"torch_dtype": "float16"},
+        {"attn_implementation": "eager"},
+        {"return_dict": False},
+        {"output_attentions": True, "output_hidden_states": True},
+    ],
+)
+def test_the_precision_attention_and_outputs_an_export_was_made_with_do_not_matter(
+    extra: dict[str, object], checkpoint: Path, load_agent: Callable[..., Agent], agent: Agent
 ) -> None:
     path = checkpoint / "encoder" / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **extra}))
     with load_agent(checkpoint) as loaded:
         assert loaded.predict("text", QUESTION) == agent.predict("text", QUESTION)
+
+
+@pytest.mark.parametrize(("kind", "usable"), [("bert", 64), ("roberta", 62), ("xlm-roberta", 62)])
+def test_positions_that_an_encoder_keeps_for_padding_are_no_room(
+    kind: str, usable: int, tmp_path: Path, config: CheckpointConfig
+) -> None:
+    shape = {"vocab_size": 30, "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 1}
+    padding = {"pad_token_id": 0 if kind == "bert" else 1}
+    settings = {"model_type": kind, **shape, **padding, "intermediate_size": 64, "max_position_embeddings": 64}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    encoder = build_model(tmp_path / "config.json", config).encoder
+    assert position_limit(encoder) == usable
 
 
 def test_a_checkpoint_can_be_moved_away_once_it_is_loaded(

@@ -20,7 +20,7 @@ from .prompt import Prefix, PromptEncoder, Row, TokenBudget
 from .questions import Question
 from .sources import LocalCheckpoint
 from .tokenizer import PromptTokenizer
-from .weights import load_model
+from .weights import load_model, position_limit
 
 _log = logging.getLogger(__name__)
 
@@ -60,8 +60,7 @@ class Engine:
     @property
     def position_limit(self) -> int | None:
         """The longest row the encoder has positions for."""
-        limit = getattr(self._runner.model.encoder.config, "max_position_embeddings", None)
-        return int(limit) if isinstance(limit, int) and limit > 0 else None
+        return position_limit(self._runner.model.encoder)
 
     def prefixes(self, questions: Mapping[Any, Question], context: PredictContext) -> list[Prefix]:
         """What the rows of each question have before the state, under the budgets of `context`.

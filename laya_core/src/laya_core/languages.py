@@ -16,15 +16,19 @@ def parse_lang_temperatures(by_language: object, inherited: Temperatures) -> dic
     """Read `lang_temperatures`. A language's bands replace the checkpoint's; an omitted `temperature` inherits.
 
     Raises:
-        ValueError: it is not `{language: {"temperature": [...], "temperature_by_options": {...}}}`.
+        ValueError: it is not `{language: {"temperature": [...], "temperature_by_options": {...}}}`, or two tags
+            name one language.
     """
     if not isinstance(by_language, Mapping):
         raise ValueError(f"lang_temperatures must map languages to temperatures, not {by_language!r}")
-    parsed = {}
+    parsed: dict[str, Temperatures] = {}
     for tag, entry in by_language.items():
         where = f"lang_temperatures[{tag!r}]"
         if not isinstance(entry, Mapping) or not entry.keys() <= {"temperature", "temperature_by_options"}:
             raise ValueError(f"{where} takes 'temperature' and 'temperature_by_options', not {entry!r}")
+        language = primary_subtag(str(tag))
+        if language in parsed:
+            raise ValueError(f"{where}: there are temperatures for {language!r} already; give one entry per language")
         by_type = entry.get("temperature", inherited.by_type)
-        parsed[primary_subtag(str(tag))] = Temperatures.parse(by_type, entry.get("temperature_by_options", {}), where)
+        parsed[language] = Temperatures.parse(by_type, entry.get("temperature_by_options", {}), where)
     return parsed

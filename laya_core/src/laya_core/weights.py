@@ -17,6 +17,8 @@ from .model import FLOAT32_PARTS, DecisionModel
 
 _IGNORED_BUFFERS: Final = frozenset({"temperature"})
 _BLOCK_NUMBERS: Final = 1 << 22
+_OUTPUT_SETTINGS: Final = {"return_dict": True, "output_hidden_states": False, "output_attentions": False}
+"""What the model reads of an encoder's output, whatever the encoder was saved with."""
 
 
 def load_model(directory: Path, config: CheckpointConfig, device: torch.device, dtype: torch.dtype) -> DecisionModel:
@@ -45,9 +47,23 @@ def build_model(encoder_config: Path, config: CheckpointConfig) -> DecisionModel
         raise ValueError(f"{encoder_config} does not describe a usable encoder: {error}") from error
 
 
+def position_limit(encoder: nn.Module) -> int | None:
+    """The longest row `encoder` has positions for; None where it has no bound.
+
+    Encoders of RoBERTa's kind number positions from behind the padding id and lose as many.
+    """
+    limit = getattr(encoder.config, "max_position_embeddings", None)
+    if not isinstance(limit, int) or limit <= 0:
+        return None
+    table = getattr(getattr(encoder, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    return limit if padding is None else limit - padding - 1
+
+
 def _build_encoder(settings: dict[str, object]) -> tuple[nn.Module, int]:
     from transformers import MODEL_MAPPING, AutoConfig
 
+    settings |= _OUTPUT_SETTINGS
     encoder_settings = AutoConfig.for_model(settings.pop("model_type", ""), **settings)
     encoder_class = MODEL_MAPPING[type(encoder_settings)]
     uninitialised: Any = type(encoder_class.__name__, (encoder_class,), {"_init_weights": lambda self, module: None})
