@@ -14,6 +14,7 @@ from laya_hooks import HookRegistry, PredictContext, Source, current_scope, run_
 from laya_hooks.protocols import CallablesArgument, HooksArgument, MinConfidence, Questions, Result
 
 from .backends import choose_backend
+from .batching.config import ContinuousBatchingConfig
 from .confidence_gate import ConfidenceGate
 from .config import CheckpointConfig, Temperatures
 from .devices import resolve_device
@@ -48,6 +49,8 @@ class Agent(HookRegistry):
         lang_temperatures: temperatures by language: `{"de": {"temperature": [...], "temperature_by_options": {...}}}`.
         backend: "eager", "compile" or "auto".
         precision: "auto", "float32", "bfloat16" or "float16"; None reads LAYA_PRECISION.
+        continuous_batching: True, a mapping of field names or a `ContinuousBatchingConfig` lets concurrent calls
+            share forward passes from the load to `close()`.
 
     Raises:
         FileNotFoundError: the checkpoint or one of its files is missing.
@@ -76,8 +79,12 @@ class Agent(HookRegistry):
         lang_temperatures: Mapping[str, Any] | None = None,
         backend: str | None = None,
         precision: str | None = None,
+        continuous_batching: ContinuousBatchingConfig | Mapping[str, Any] | bool | None = None,
     ) -> None:
         self._init_hooks(hooks, on_predict_start, on_predict_end, hooks_raise, hooks_concurrent, hooks_timeout)
+        batching = ContinuousBatchingConfig.parse(continuous_batching)
+        if batching is not None:
+            batching.check_for_decisions()
         chosen_backend = choose_backend(backend, fast=fast, compile=compile)
         chosen_device = resolve_device(device)
         checkpoint = find_checkpoint(model_id_or_path, subfolder=subfolder, revision=revision, token=token)

@@ -28,6 +28,7 @@ def load(
     lang_temperatures: Mapping[str, Any] | None = None,
     backend: str | None = None,
     precision: str | None = None,
+    continuous_batching: Any = None,
 ) -> AgentLike:
     """Load a checkpoint. Arguments and errors are those of `Agent`; plugins may bring further backends.
 
@@ -51,5 +52,6 @@ def load(
         "lang_temperatures": lang_temperatures,
         "backend": backend,
         "precision": precision,
+        "continuous_batching": continuous_batching,
     }
     return load_agent(model_id_or_path, options)

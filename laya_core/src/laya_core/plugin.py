@@ -10,7 +10,4 @@ def laya_load_agent(source: Source, options: LoadOptions) -> AgentLike:
     """Load a checkpoint with torch, after every other runtime has had its turn."""
     from .agent import Agent
 
-    arguments = {name: value for name, value in options.items() if name != "continuous_batching"}
-    if options.get("continuous_batching") is not None:
-        raise ValueError("continuous_batching is not available in this version of laya-core; leave it out")
-    return Agent(source, **arguments)  # type: ignore[arg-type]
+    return Agent(source, **options)
