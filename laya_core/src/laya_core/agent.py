@@ -10,11 +10,12 @@ from typing import Any, Self
 
 import torch
 
-from laya_hooks import HookRegistry, PredictContext, Source, current_scope, run_call
+from laya_hooks import HookRegistry, PredictContext, Source, run_call
 from laya_hooks.protocols import CallablesArgument, HooksArgument, MinConfidence, Questions, Result
 
 from .backends import choose_backend
 from .batching.config import ContinuousBatchingConfig
+from .batching.mixin import ContinuousBatching
 from .confidence_gate import ConfidenceGate
 from .config import CheckpointConfig, Temperatures
 from .devices import resolve_device
@@ -23,13 +24,14 @@ from .languages import parse_lang_temperatures, primary_subtag
 from .long_documents import LongDocument
 from .passes import plan_passes, plan_state_batches
 from .precision import resolve_precision
-from .prompt import check_count
+from .prepared import PreparedCall
+from .prompt import Row, check_count
 from .questions import parse_questions
-from .results import build_result, empty_result
 from .sources import find_checkpoint, verify_digests
+from .timings import record_timings
 
 
-class Agent(HookRegistry):
+class Agent(ContinuousBatching, HookRegistry):
     """A checkpoint in memory. Many threads may call one agent; `with Agent(...)` frees the model on exit.
 
     Args:
@@ -96,6 +98,8 @@ class Agent(HookRegistry):
         self.backend = chosen_backend
         self.model_id = checkpoint.model_id
         self.revision = checkpoint.revision
+        if batching is not None:
+            self.init_continuous_batching(batching).start()
 
     @property
     def engine(self) -> Engine:
@@ -149,7 +153,8 @@ class Agent(HookRegistry):
         Args:
             states: a list of texts or JSON-like values.
             questions: question id to question (a dict, or `Choice`, `Score`, `Noul`).
-            batch_size: states per forward pass; None packs rows of like length together.
+            batch_size: states per forward pass; None packs rows of like length together. While a batching manager
+                runs on the agent, it decides what shares a pass instead.
             sort_by_length: with `batch_size`, batch the longest states first.
             max_len, head_max_len: token budgets of a row, and of its head and options; None for the checkpoint's.
             min_confidence: marks answers below it: a number in [0, 1] or a map with `<type>:<band>` and `default`.
@@ -164,14 +169,7 @@ class Agent(HookRegistry):
             ValueError: a question or an argument is refused; the message says which and why.
         """
         chain = self.hook_chain(hooks, on_predict_start, on_predict_end, hooks_raise, hooks_timeout)
-        context = PredictContext(
-            states=list(states) if isinstance(states, list) else states,
-            questions=questions,  # type: ignore[arg-type]
-            model=self.model_id,
-            agent=self,
-            max_len=max_len,
-            head_max_len=head_max_len,
-        )
+        context = self._context(list(states) if isinstance(states, list) else states, questions, max_len, head_max_len)
         infer = partial(
             self._infer,
             self.engine,
@@ -252,19 +250,21 @@ class Agent(HookRegistry):
         chain = self.hook_chain(hooks, on_predict_start, on_predict_end, hooks_raise, hooks_timeout)
         engine = self.engine
         document = LongDocument.plan(engine, state, questions, window, stride, aggregate)
-        context = PredictContext(
-            states=document.states,
-            questions=questions,  # type: ignore[arg-type]
-            model=self.model_id,
-            agent=self,
-        )
+        context = self._context(document.states, questions)
         infer = partial(self._infer, engine, batch_size=batch_size, min_confidence=min_confidence, lang=lang)
         results = run_call(chain, context, partial(document.infer, infer), document.settle_skipped)
         return document.result(context, results)
 
     def close(self) -> None:
-        """Free the model as soon as the calls that run are done; later ones raise `RuntimeError`. May be repeated."""
+        """Free the model as soon as the calls that run are done; later ones raise `RuntimeError`. May be repeated.
+
+        With a batching manager it returns when the rows in its queue are answered.
+        """
         self._engine = None
+        for manager in (self._manager, self._kept_manager):
+            if manager is not None:
+                manager.retire()
+        self._manager = self._kept_manager = None
 
     def __enter__(self) -> Self:
         return self
@@ -288,38 +288,58 @@ class Agent(HookRegistry):
         min_confidence: MinConfidence | None = None,
         lang: str | None = None,
     ) -> list[Result]:
-        states = _checked_states(context.states)
-        questions = parse_questions(context.questions)
-        gate = None if min_confidence is None else ConfidenceGate.parse(min_confidence)
-        temperatures = self._temperatures(lang)
         if batch_size is not None:
             check_count("batch_size", batch_size)
-        if not states or not questions:
-            return [empty_result() for _ in states]
+        prepared = self._prepare(engine, context, min_confidence, lang)
+        rows = prepared.rows
+        if not rows:
+            return prepared.results(())
+        manager = self._manager
+        scored = None if manager is None else manager.score(rows)
+        if scored is not None:
+            record_timings(context, queue=scored.queue, inference=scored.inference)
+            return prepared.results(scored.scores)
         started = perf_counter()
-        prefixes = engine.prefixes(questions, context)
-        rows = [
-            engine.encoder.row(prefix, state) for state in engine.encoder.encode_states(states) for prefix in prefixes
-        ]
-        tokenized = perf_counter()
         lengths = list(map(len, rows))
         if batch_size is None:
             passes = plan_passes(lengths, engine.token_budget)
         else:
-            passes = plan_state_batches(lengths, len(questions), batch_size, sort_by_length)
+            passes = plan_state_batches(lengths, len(prepared.questions), batch_size, sort_by_length)
         scores = engine.score(rows, passes)
-        _record_timings(context, tokenize=tokenized - started, inference=perf_counter() - tokenized)
-        per_state = len(questions)
-        return [
-            build_result(
-                questions,
-                rows[start : start + per_state],
-                scores[start : start + per_state],
-                temperatures,
-                gate,
-            )
-            for start in range(0, len(rows), per_state)
-        ]
+        record_timings(context, inference=perf_counter() - started)
+        return prepared.results(scores)
+
+    def _prepare(
+        self, engine: Engine, context: PredictContext, min_confidence: MinConfidence | None, lang: str | None
+    ) -> PreparedCall:
+        """Check a call as the start hooks left it, and tokenise its rows."""
+        states = _checked_states(context.states)
+        questions = parse_questions(context.questions)
+        gate = None if min_confidence is None else ConfidenceGate.parse(min_confidence)
+        temperatures = self._temperatures(lang)
+        rows: list[Row] = []
+        if states and questions:
+            started = perf_counter()
+            prefixes = engine.prefixes(questions, context)
+            rows = [
+                engine.encoder.row(prefix, state)
+                for state in engine.encoder.encode_states(states)
+                for prefix in prefixes
+            ]
+            record_timings(context, tokenize=perf_counter() - started)
+        return PreparedCall(len(states), questions, rows, temperatures, gate)
+
+    def _context(
+        self, states: Any, questions: Questions, max_len: int | None = None, head_max_len: int | None = None
+    ) -> PredictContext:
+        return PredictContext(
+            states=states,
+            questions=questions,  # type: ignore[arg-type]
+            model=self.model_id,
+            agent=self,
+            max_len=max_len,
+            head_max_len=head_max_len,
+        )
 
     def _temperatures(self, lang: str | None) -> Temperatures:
         if lang is None or not self._lang_temperatures:
@@ -337,12 +357,3 @@ def _checked_states(states: object) -> Sequence[Any]:
         if state is None:
             raise TypeError(f"states[{index}] is None; a state is a text or a JSON value")
     return states
-
-
-def _record_timings(context: PredictContext, **seconds: float) -> None:
-    scope = current_scope()
-    for stage, duration in seconds.items():
-        milliseconds = duration * 1000.0
-        context.timings[stage] = context.timings.get(stage, 0.0) + milliseconds
-        if scope is not None:
-            scope.timings[stage] = scope.timings.get(stage, 0.0) + milliseconds

@@ -33,10 +33,7 @@ def decode(question: Question, order: Sequence[int], scores: RowScores, temperat
         order: option shown in each slot.
         scores: one logit per slot.
     """
-    shown = softmax(scores.logits, temperatures.of(question.kind, len(order)))
-    probabilities = [0.0] * len(order)
-    for slot, option in enumerate(order):
-        probabilities[option] = shown[slot]
+    probabilities = probabilities_of(question, order, scores, temperatures)
     best = max(probabilities)
     rounded = [round(p, _PLACES) for p in probabilities]
     answer: dict[str, Any] = {"type": question.kind}
@@ -56,6 +53,17 @@ def decode(question: Question, order: Sequence[int], scores: RowScores, temperat
     answer["answer_confidence"] = round(best, _PLACES)
     answer["action"] = {"act_probability": round(scores.act_probability, _PLACES)}
     return answer
+
+
+def probabilities_of(
+    question: Question, order: Sequence[int], scores: RowScores, temperatures: Temperatures
+) -> list[float]:
+    """The calibrated probability of each option, in the caller's order."""
+    shown = softmax(scores.logits, temperatures.of(question.kind, len(order)))
+    probabilities = [0.0] * len(order)
+    for slot, option in enumerate(order):
+        probabilities[option] = shown[slot]
+    return probabilities
 
 
 def softmax(logits: Sequence[float], temperature: float) -> list[float]:

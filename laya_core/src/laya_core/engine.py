@@ -15,7 +15,7 @@ from .backends import prepare_model
 from .config import CheckpointConfig
 from .decoding import RowScores
 from .devices import is_out_of_memory, release_cached_memory
-from .passes import PassRunner
+from .passes import PassRunner, plan_passes
 from .prompt import Prefix, PromptEncoder, Row, TokenBudget
 from .questions import Question
 from .sources import LocalCheckpoint
@@ -51,6 +51,11 @@ class Engine:
     def device(self) -> torch.device:
         """Where the model's weights are."""
         return self._runner.device
+
+    @property
+    def passes(self) -> PassRunner:
+        """The model on its device."""
+        return self._runner
 
     @property
     def token_budget(self) -> int:
@@ -93,7 +98,15 @@ class Engine:
                 raise
             reason = str(error)
         release_cached_memory(self.device)
-        return _run_passes(self._cpu_spare(reason), rows, plan)
+        return self.score_on_cpu(rows, reason, plan)
+
+    def score_on_cpu(
+        self, rows: Sequence[Row], reason: str, passes: Sequence[Sequence[int]] | None = None
+    ) -> list[RowScores]:
+        """Score the rows of one request on the CPU, because of `reason`; counted as a fallback."""
+        spare = self._cpu_spare(reason)
+        plan = list(plan_passes(list(map(len, rows)), spare.token_budget)) if passes is None else passes
+        return _run_passes(spare, rows, plan)
 
     def _budget(self, context: PredictContext) -> TokenBudget:
         budget = TokenBudget(

@@ -73,8 +73,16 @@ class PassRunner:
 
     def run(self, rows: Sequence[Row]) -> list[RowScores]:
         """Score rows in one forward pass, in order."""
+        return self.forward(rows, self.collate(rows))
+
+    def collate(self, rows: Sequence[Row], width_interval: int = 1) -> dict[str, Any]:
+        """The tensors of a pass; its width is a multiple of `width_interval`."""
+        return collate(rows, self.pad_id, self.half_window, self.device, width_interval)
+
+    def forward(self, rows: Sequence[Row], inputs: dict[str, Any]) -> list[RowScores]:
+        """The scores of rows from their tensors."""
         with torch.inference_mode():
-            logits, act_logits = self.model(**self._collate(rows))
+            logits, act_logits = self.model(**inputs)
             option_logits = logits.tolist()
             act_probabilities = act_logits.softmax(-1)[:, 0].tolist()
         return [
@@ -82,20 +90,22 @@ class PassRunner:
             for line, act, row in zip(option_logits, act_probabilities, rows, strict=True)
         ]
 
-    def _collate(self, rows: Sequence[Row]) -> dict[str, Any]:
-        return collate(rows, self.pad_id, self.half_window, self.device)
-
 
 def collate(
-    rows: Sequence[Row], pad_id: int, half_window: int | None = None, device: torch.device | None = None
+    rows: Sequence[Row],
+    pad_id: int,
+    half_window: int | None = None,
+    device: torch.device | None = None,
+    width_interval: int = 1,
 ) -> dict[str, Any]:
     """The arguments of `DecisionModel.forward` for rows, padded to the longest row and the most options.
 
     Args:
         rows: rows of one option layout.
         half_window: how far local layers look in position ids; None for an encoder without local layers.
+        width_interval: the width is rounded up to a multiple of it.
     """
-    width = max(map(len, rows))
+    width = -(-max(map(len, rows)) // width_interval) * width_interval
     options = max(len(row.prefix.markers) for row in rows)
     tensor = partial(torch.tensor, dtype=torch.long, device=device)
     lengths, counts = tensor([len(row) for row in rows]), tensor([len(row.prefix.markers) for row in rows])

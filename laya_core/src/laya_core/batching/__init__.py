@@ -7,14 +7,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .config import ContinuousBatchingConfig
+    from .errors import EngineCrashed, EngineStopped
+    from .manager import ContinuousBatchingManager
     from .request import DecisionOutput, RequestStatus
+    from .scheduler import register_scheduler
+    from .stats import Stats
 
-__all__ = ["ContinuousBatchingConfig", "DecisionOutput", "RequestStatus"]
+__all__ = [
+    "ContinuousBatchingConfig",
+    "ContinuousBatchingManager",
+    "DecisionOutput",
+    "EngineCrashed",
+    "EngineStopped",
+    "RequestStatus",
+    "Stats",
+    "register_scheduler",
+]
 
 _HOMES: Final = {
     "ContinuousBatchingConfig": "config",
+    "ContinuousBatchingManager": "manager",
     "DecisionOutput": "request",
+    "EngineCrashed": "errors",
+    "EngineStopped": "errors",
     "RequestStatus": "request",
+    "Stats": "stats",
+    "register_scheduler": "scheduler",
 }
 
 
