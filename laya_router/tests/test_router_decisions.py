@@ -114,8 +114,10 @@ def test_a_guess_that_is_no_code_is_refused() -> None:
 
 
 def test_undecided_text_goes_to_the_default() -> None:
-    assert Router().route("Hello there").model == "english"
-    assert Router(default="ml").route("Hello there").model == "multilingual"
+    assert Router().route("12:30").model == "english"
+    assert Router().route("12:30").reason == "no text, so the default"
+    assert Router(default="ml").route("12:30").model == "multilingual"
+    assert Router(default="ml").route("Hello there").model == "english"
     assert Router(default="ml").default == "multilingual"
 
 

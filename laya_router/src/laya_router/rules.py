@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from laya_router.decision import RouteDecision
-from laya_router.detection import Detection, detect
 from laya_router.language import ENGLISH as ENGLISH_CODE
 from laya_router.language import primary_language
 from laya_router.requests import LangGuess, RouteRequest, check_lang_guess
-from laya_router.scripts import UNKNOWN
 from laya_router.table import (
     ENGLISH,
     MULTILINGUAL,
@@ -23,6 +21,9 @@ from laya_router.table import (
     published_sources,
 )
 from laya_router.workflows import match_workflow
+
+if TYPE_CHECKING:
+    from laya_router.detection import Detection
 
 _SPELLING: Final = re.compile(r"[\s_-]+")
 
@@ -61,7 +62,7 @@ class RoutingRules:
         return (
             self._by_language(request.lang, "lang", workflow)
             or self._by_guess(request, workflow)
-            or self._by_detection(detect(request.state), workflow)
+            or self._by_detection(request.state, workflow)
         )
 
     def settle(self, decision: object, before: RouteDecision) -> RouteDecision:
@@ -114,16 +115,16 @@ class RoutingRules:
                 return decision
         return None
 
-    def _by_detection(self, detection: Detection, workflow: str | None) -> RouteDecision:
-        script = detection["script"].capitalize()
+    def _by_detection(self, state: object, workflow: str | None) -> RouteDecision:
+        # Here and not above, as most calls of a router with explicit choices never need the detection's libraries.
+        from laya_router.detection import read
+
+        detection, grounds = read(state)
         if detection["is_english"]:
-            return self._choose(self._english, f"English {script} text", workflow, detection)
-        if detection["mixed_segment"] is not None:
-            return self._choose(MULTILINGUAL, f"{script} text with a part that is not English", workflow, detection)
-        if not detection["language_undecided"]:
-            return self._choose(MULTILINGUAL, f"{script} text, not English", workflow, detection)
-        evidence = "no text" if detection["script"] == UNKNOWN else f"{script} text without evidence of its language"
-        return self._choose(self.default, f"{evidence}, so the default", workflow, detection)
+            return self._choose(self._english, grounds, workflow, detection)
+        if detection["language_undecided"]:
+            return self._choose(self.default, f"{grounds}, so the default", workflow, detection)
+        return self._choose(MULTILINGUAL, grounds, workflow, detection)
 
     @property
     def _english(self) -> str:
