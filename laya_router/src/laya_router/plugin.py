@@ -30,7 +30,7 @@ def laya_checkpoints() -> Mapping[str, Source]:
 
 @hookimpl
 def laya_commands(cli: Any) -> None:
-    """`laya predict`, `laya checkpoints` and `laya presets`."""
+    """`laya predict`, `laya route`, `laya checkpoints` and `laya presets`."""
     from laya_router.commands import add_commands
 
     add_commands(cli)
