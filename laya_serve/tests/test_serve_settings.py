@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 from typing import Any
@@ -11,79 +13,137 @@ from starlette.testclient import TestClient
 
 from laya_hooks import HubUnreachable
 from laya_serve import Settings, create_app
+from laya_serve.building import build_router
 from laya_serve.command import serve_command
 from laya_serve.preload import preload
+from laya_serve.server import check_address
 from laya_serve.settings import variable_of
+
+GIVEN: dict[str, tuple[str, Any]] = {
+    "host": ("127.0.0.1", "127.0.0.1"),
+    "port": ("9000", 9000),
+    "device": ("CUDA:1", "cuda:1"),
+    "threads": ("3", 3),
+    "precision": ("float32", "float32"),
+    "preload": ("0", False),
+    "models": ("english, ml", ("english", "ml")),
+    "default_model": ("mini", "mini"),
+    "auto_task": ("yes", True),
+    "max_loaded": ("3", 3),
+    "extra_models": (
+        '{"a": "./a", "b": ["org/repo", "sub"], "c": ["org/repo", null]}',
+        {"a": "./a", "b": ("org/repo", "sub"), "c": ("org/repo", None)},
+    ),
+    "idle_unload_seconds": ("300", 300.0),
+    "api_key": ("kéy", "kéy"),
+    "root_path": ("/laya/", "/laya"),
+    "log_level": ("WARNING", "warning"),
+    "max_concurrent": ("8", 8),
+    "body_read_timeout": ("2.5", 2.5),
+    "max_token_budget": ("1024", 1024),
+    "max_batch_tokens": ("4096", 4096),
+    "max_queue": ("64", 64),
+    "jev_confidence": ("on", True),
+    "jev_strict": ("Contract", "contract"),
+    "tournament_group": ("8", 8),
+    "playground": ("0", False),
+    "shutdown_grace": ("5", 5.0),
+}
 
 
 def test_every_setting_is_read_from_its_variable() -> None:
-    settings = Settings.from_environment(
-        {
-            "LAYA_HOST": "127.0.0.1",
-            "LAYA_PORT": "9000",
-            "LAYA_DEVICE": "cpu",
-            "LAYA_PRECISION": "float32",
-            "LAYA_PRELOAD": "0",
-            "LAYA_MODELS": "english, ml",
-            "LAYA_DEFAULT_MODEL": "mini",
-            "LAYA_AUTO_TASK": "yes",
-            "LAYA_MAX_LOADED": "3",
-            "LAYA_EXTRA_MODELS": '{"a": "./a", "b": ["org/repo", "sub"], "c": ["org/repo", null]}',
-            "LAYA_API_KEY": "key",
-            "LAYA_ROOT_PATH": "/laya",
-            "LAYA_LOG_LEVEL": "WARNING",
-        }
-    )
-    assert attrs.asdict(settings) == {
-        "host": "127.0.0.1",
-        "port": 9000,
-        "device": "cpu",
-        "precision": "float32",
-        "preload": False,
-        "models": ("english", "ml"),
-        "default_model": "mini",
-        "auto_task": True,
-        "max_loaded": 3,
-        "extra_models": {"a": "./a", "b": ("org/repo", "sub"), "c": ("org/repo", None)},
-        "api_key": "key",
-        "root_path": "/laya",
-        "log_level": "warning",
-    }
+    settings = Settings.from_environment({variable_of(name): text for name, (text, _) in GIVEN.items()})
+    assert attrs.asdict(settings) == {name: value for name, (_, value) in GIVEN.items()}
     assert settings.router_options() == {
         "default": "mini",
         "auto_task_detection": True,
         "max_loaded": 3,
         "models": settings.extra_models,
-        "device": "cpu",
-        "load_options": {"precision": "float32"},
+        "device": "cuda:1",
+        "load_options": {"precision": "float32", "continuous_batching": {"max_queue_size": 64}},
     }
 
 
 def test_blank_counts_as_unset_and_all_means_all() -> None:
     blank = {variable_of(field.name): "  " for field in attrs.fields(Settings)}
     assert Settings.from_environment(blank) == Settings()
-    assert Settings.from_environment({"LAYA_MODELS": "all"}).models is None
+    assert Settings.from_environment({"LAYA_MODELS": "all", "LAYA_DEVICE": "auto"}) == Settings()
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"),
+    ("variable", "value", "choices"),
     [
-        ("LAYA_PORT", "http"),
-        ("LAYA_PORT", "65536"),
-        ("LAYA_PORT", "-1"),
-        ("LAYA_MAX_LOADED", "0"),
-        ("LAYA_MAX_LOADED", "1.5"),
-        ("LAYA_PRELOAD", "maybe"),
-        ("LAYA_LOG_LEVEL", "loud"),
-        ("LAYA_EXTRA_MODELS", "{"),
-        ("LAYA_EXTRA_MODELS", "[]"),
-        ("LAYA_EXTRA_MODELS", '{"a": 3}'),
-        ("LAYA_EXTRA_MODELS", '{"a": ["repo", "sub", "more"]}'),
+        ("LAYA_PORT", "http", "from 0 to 65535"),
+        ("LAYA_PORT", "65536", "from 0 to 65535"),
+        ("LAYA_PORT", "-1", "from 0 to 65535"),
+        ("LAYA_PORT", "٣", "from 0 to 65535"),
+        ("LAYA_PORT", "9" * 5000, "from 0 to 65535"),
+        ("LAYA_DEVICE", "gpu", "cpu"),
+        ("LAYA_DEVICE", "cuda:x", "cuda:N"),
+        ("LAYA_THREADS", "0", "at least 1|from 1"),
+        ("LAYA_PRECISION", "int8", "bfloat16"),
+        ("LAYA_MAX_LOADED", "0", "at least 1"),
+        ("LAYA_MAX_LOADED", "1.5", "at least 1"),
+        ("LAYA_PRELOAD", "maybe", "1 or 0"),
+        ("LAYA_PLAYGROUND", "maybe", "1 or 0"),
+        ("LAYA_LOG_LEVEL", "loud", "critical, error"),
+        ("LAYA_EXTRA_MODELS", "{", "not JSON"),
+        ("LAYA_EXTRA_MODELS", "[" * 100_000, "not JSON"),
+        ("LAYA_EXTRA_MODELS", "[]", "subfolder"),
+        ("LAYA_EXTRA_MODELS", '{"a": 3}', "a string or"),
+        ("LAYA_EXTRA_MODELS", '{"a": ["repo", "sub", "more"]}', "a string or"),
+        ("LAYA_IDLE_UNLOAD_SECONDS", "-1", "0 or more"),
+        ("LAYA_IDLE_UNLOAD_SECONDS", "nan", "0 or more"),
+        ("LAYA_IDLE_UNLOAD_SECONDS", "inf", "0 or more"),
+        ("LAYA_BODY_READ_TIMEOUT", "0", "above 0"),
+        ("LAYA_SHUTDOWN_GRACE", "soon", "0 or more"),
+        ("LAYA_MAX_CONCURRENT", "0", "from 1"),
+        ("LAYA_MAX_QUEUE", "0", "at least 1"),
+        ("LAYA_JEV_STRICT", "2", "0, 1 or contract"),
+        ("LAYA_TOURNAMENT_GROUP", "1", "from 2"),
+        ("LAYA_TOURNAMENT_GROUP", "101", "to 100"),
+        ("LAYA_ROOT_PATH", "laya", "begins with /"),
+        ("LAYA_API_KEY", "a\nb", "control characters"),
     ],
 )
-def test_a_value_that_cannot_be_read_is_refused_by_name(variable: str, value: str) -> None:
-    with pytest.raises(ValueError, match=f"^{variable} is "):
+def test_a_value_that_cannot_be_read_is_refused_with_its_name_and_the_choices(
+    variable: str, value: str, choices: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{variable} is .*({choices})"):
         Settings.from_environment({variable: value})
+
+
+def test_a_key_that_cannot_be_used_is_not_shown() -> None:
+    with pytest.raises(ValueError, match="LAYA_API_KEY") as refused:
+        Settings.from_environment({"LAYA_API_KEY": "secret\x01"})
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "playground", "group"),
+    [
+        ({}, True, 0),
+        ({"api_key": "k"}, False, 0),
+        ({"api_key": "k", "playground": True}, True, 0),
+        ({"playground": False}, False, 0),
+        ({"jev_strict": "contract"}, True, 16),
+        ({"jev_strict": "contract", "tournament_group": 0}, True, 0),
+        ({"jev_strict": "1"}, True, 0),
+        ({"tournament_group": 8}, True, 8),
+    ],
+)
+def test_what_is_not_set_follows_from_what_is(given: dict[str, Any], playground: bool, group: int) -> None:
+    settings = Settings(**given)
+    assert (settings.serves_playground, settings.group) == (playground, group)
+
+
+def test_a_page_is_served_at_the_root_where_the_settings_say_so(router: Any) -> None:
+    def status(**given: Any) -> int:
+        return TestClient(create_app(router, Settings(**given))).get("/").status_code
+
+    assert status() == status(api_key="k", playground=True) == 200
+    assert status(playground=False) == 404
+    assert status(api_key="k") == 401
 
 
 def test_all_checkpoints_are_preloaded_default_first_and_those_out_of_reach_are_passed_over(
@@ -109,21 +169,72 @@ def test_named_checkpoints_are_preloaded_and_nothing_else(router: Any) -> None:
     assert len(router.preloaded) == 1
 
 
-def test_an_app_of_its_own_builds_the_router_of_its_settings_and_preloads_it(
+@pytest.mark.parametrize("preloads", [True, False])
+def test_an_unknown_name_among_the_models_stops_the_start_before_anything_is_built(router: Any, preloads: bool) -> None:
+    with pytest.raises(ValueError, match="LAYA_MODELS is 'mine,nobody': unknown model 'nobody'; known are english"):
+        preload(router, Settings(models=("mine", "nobody"), preload=preloads))
+    assert router.preloaded == []
+
+
+@pytest.mark.parametrize(
+    ("message", "blamed"),
+    [
+        ("unknown model 'nobody'; known are english", "LAYA_DEFAULT_MODEL is 'nobody': unknown model"),
+        ("'A B' cannot name a checkpoint", "LAYA_EXTRA_MODELS is {'A B': './a'}: 'A B' cannot name"),
+    ],
+)
+def test_the_setting_behind_a_router_that_cannot_be_built_is_named(
+    monkeypatch: pytest.MonkeyPatch, message: str, blamed: str
+) -> None:
+    def refuse(options: Any) -> Any:
+        raise ValueError(message)
+
+    monkeypatch.setattr("laya_serve.building.make_router", refuse)
+    with pytest.raises(ValueError, match=blamed):
+        build_router(Settings(default_model="nobody", extra_models={"A B": "./a"}))
+
+
+def test_threads_are_set_before_anything_that_computes_is_imported(
+    router: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("MKL_NUM_THREADS", "1")
+    seen: list[str] = []
+    monkeypatch.setattr(
+        "laya_serve.building.make_router", lambda _: seen.append(os.environ["OMP_NUM_THREADS"]) or router
+    )
+    build_router(Settings())
+    build_router(Settings(threads=3))
+    assert seen == ["1", "3"]
+
+
+def test_an_app_of_its_own_builds_the_router_of_its_settings_and_preloads_and_frees_it(
     router: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: list[Any] = []
-    monkeypatch.setattr("laya_serve.app.make_router", lambda given: options.append(given) or router)
+    monkeypatch.setattr("laya_serve.building.make_router", lambda given: options.append(given) or router)
     monkeypatch.setenv("LAYA_DEFAULT_MODEL", "mine")
     app = create_app()
     assert options[0]["default"] == "mine" and router.preloaded == []
     with TestClient(app):
-        assert router.preloaded != []
+        assert router.preloaded != [] and router.unloads == 0
+    assert router.unloads == 1
 
 
-def test_an_injected_router_is_not_preloaded(router: Any) -> None:
+def test_an_injected_router_is_neither_preloaded_nor_freed(router: Any) -> None:
     with TestClient(create_app(router, Settings())):
         assert router.preloaded == []
+    assert router.unloads == 0
+
+
+def test_an_address_that_is_taken_or_unknown_is_refused_by_name() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=f"LAYA_HOST, LAYA_PORT are 127.0.0.1, {port}: .*in use"):
+            check_address(Settings(host="127.0.0.1", port=port))
+    check_address(Settings(host="127.0.0.1", port=0))
+    with pytest.raises(ValueError, match="LAYA_HOST"):
+        check_address(Settings(host="a..b"))
 
 
 def test_options_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,11 +254,19 @@ def test_help_names_every_option_and_its_variable() -> None:
         assert variable_of(field.name) in output
 
 
-@pytest.mark.parametrize("arguments", [["--port", "http"], ["--nonsense"], ["--default-model", "nobody"]])
-def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--port", "http"], "LAYA_PORT is 'http'"),
+        (["--nonsense"], "--nonsense"),
+        (["--host", "127.0.0.1", "--port", "0", "--default-model", "nobody"], "LAYA_DEFAULT_MODEL is 'nobody'"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(arguments: list[str], says: str) -> None:
     run = subprocess.run([sys.executable, "-m", "laya_serve", *arguments], capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert run.stderr.startswith("laya-serve: error: ") and run.stderr.count("\n") == 1
+    assert says in run.stderr
 
 
 def test_importing_the_package_imports_no_torch() -> None:

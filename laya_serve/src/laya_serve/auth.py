@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Collection
+from collections.abc import Callable
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from laya_serve.refused import Refused
 
 
 class BearerAuth:
-    """Lets requests pass that carry the key, and those for public paths."""
+    """Lets requests pass that carry the key, and those that are for anyone.
 
-    def __init__(self, app: ASGIApp, key: str, public_paths: Collection[str] = ()) -> None:
+    Args:
+        is_public: whether a request needs no key.
+    """
+
+    def __init__(self, app: ASGIApp, key: str, is_public: Callable[[Scope], bool]) -> None:
         self.app = app
         self._key = key
-        self._public_paths = frozenset(public_paths)
+        self._is_public = is_public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in self._public_paths or has_key(Headers(scope=scope), self._key):
-            await self.app(scope, receive, send)
-            return
-        refusal = JSONResponse(
-            {"detail": "missing or wrong bearer token"}, status_code=401, headers={"WWW-Authenticate": "Bearer"}
-        )
-        await refusal(scope, receive, send)
+        if scope["type"] == "http" and not has_key(Headers(scope=scope), self._key) and not self._is_public(scope):
+            raise Refused(401, "missing or wrong bearer token", headers={"WWW-Authenticate": "Bearer"})
+        await self.app(scope, receive, send)
 
 
 def has_key(headers: Headers, key: str) -> bool:

@@ -56,19 +56,19 @@ def _serve(**options: Any) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Build the router, preload it, and serve until a signal ends the process."""
-    import uvicorn
+    """Build the router, preload it, and serve until a signal ends the process.
 
-    from laya_hooks.providers import make_router
+    Raises:
+        ValueError: a setting cannot be used on this machine, or names an unknown checkpoint.
+        HubUnreachable: a checkpoint that was asked for, or the default, cannot be downloaded.
+    """
     from laya_serve.app import create_app
+    from laya_serve.building import build_router
     from laya_serve.preload import preload
+    from laya_serve.server import DrainingServer, check_address
 
-    router = make_router(settings.router_options())
+    check_address(settings)
+    router = build_router(settings)
     preload(router, settings)
-    uvicorn.run(
-        create_app(router, settings),
-        host=settings.host,
-        port=settings.port,
-        root_path=settings.root_path,
-        log_level=settings.log_level,
-    )
+    server = DrainingServer(create_app(router, settings), settings)
+    server.run()

@@ -6,6 +6,7 @@ import logging
 
 from laya_hooks.errors import HubUnreachable
 from laya_hooks.protocols import RouterLike
+from laya_serve.building import check_models
 from laya_serve.settings import Settings
 
 logger = logging.getLogger("laya.serve")
@@ -18,6 +19,7 @@ def preload(router: RouterLike, settings: Settings) -> None:
         HubUnreachable: a checkpoint that was named, or the default, cannot be downloaded.
         ValueError: a name is unknown.
     """
+    check_models(settings, router)
     if not settings.preload:
         return
     if settings.models is not None:

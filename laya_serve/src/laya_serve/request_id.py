@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -11,15 +12,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from laya_hooks.context import new_run_id
 from laya_hooks.scope import call_scope
 
-HEADER: Final = "x-request-id"
+HEADER: Final = "X-Request-Id"
 _USABLE: Final = re.compile(r"[ -~]{1,128}")
 
 
 class RequestId:
-    """Opens a `CallScope` around each request and sends its id back."""
+    """Opens a `CallScope` around each request and sends its id back, under each name in `headers`."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, headers: Sequence[str] = (HEADER,)) -> None:
         self.app = app
+        self._headers = tuple(headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -30,7 +32,9 @@ class RequestId:
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)[HEADER] = request_id
+                headers = MutableHeaders(scope=message)
+                for name in self._headers:
+                    headers[name] = request_id
             await send(message)
 
         with call_scope(request_id):

@@ -1,0 +1,103 @@
+"""uvicorn with a drain: on SIGTERM, what was admitted is answered, and what comes later gets 503."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from copy import deepcopy
+from types import FrameType
+from typing import Any
+
+import uvicorn
+import uvicorn.config
+from starlette.applications import Starlette
+
+from laya_serve.admission import Slots
+from laya_serve.settings import Settings
+
+logger = logging.getLogger("laya.serve")
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_LAST_SECONDS = 1
+
+
+class DrainingServer(uvicorn.Server):
+    """Serves an application of `create_app` until a signal, then drains; a second signal ends it at once."""
+
+    def __init__(self, app: Starlette, settings: Settings) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=settings.host,
+                port=settings.port,
+                root_path=settings.root_path,
+                log_level=settings.log_level,
+                log_config=_logging(settings.log_level),
+                server_header=False,
+                timeout_graceful_shutdown=_LAST_SECONDS,
+            )
+        )
+        self._slots: Slots = app.state.slots
+        self._grace = settings.shutdown_grace
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._drain: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and learn which loop the drain will run on."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to drain, or leave at once if that has begun."""
+        if self._loop is None or not self.started or self._slots.draining:
+            super().handle_exit(sig, frame)
+            return
+        self._slots.drain()
+        self._loop.call_soon_threadsafe(self._begin_drain, sig)
+
+    def _begin_drain(self, sig: int) -> None:
+        self._drain = asyncio.ensure_future(self._drained(sig))
+
+    async def _drained(self, sig: int) -> None:
+        if self._slots.running:
+            logger.info("draining: %d running, at most %g s", self._slots.running, self._grace)
+        try:
+            await asyncio.wait_for(self._slots.nothing_runs(), self._grace)
+        except TimeoutError:
+            logger.warning("%d requests did not finish within %g s", self._slots.running, self._grace)
+        super().handle_exit(sig, None)
+
+
+def _logging(level: str) -> dict[str, Any]:
+    """uvicorn's logging, and the server's own beside it."""
+    config = deepcopy(uvicorn.config.LOGGING_CONFIG)
+    shown = "DEBUG" if level == "trace" else level.upper()
+    config["loggers"]["laya.serve"] = {"handlers": ["default"], "level": shown, "propagate": False}
+    return config
+
+
+def check_address(settings: Settings) -> None:
+    """Refuse an address nobody can listen on, before anything is loaded.
+
+    Raises:
+        ValueError: the host is unknown, or the port is taken or not allowed.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise ValueError(f"LAYA_HOST is {settings.host!r}: {error}; use an address of this machine") from error
+    with socket.socket(family, kind, protocol) as probe:
+        if os.name == "posix":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise ValueError(
+                f"LAYA_HOST, LAYA_PORT are {settings.host}, {settings.port}: {reason}; use a free port of this machine"
+            ) from error
