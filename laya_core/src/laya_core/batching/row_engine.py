@@ -5,42 +5,27 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from attrs import frozen
-
-from laya_core.decoding import RowScores
-from laya_core.prompt import Row
 from laya_hooks.errors import QueueFull, RequestCancelled
 
-from .backoff import MemoryBackoff
 from .config import ContinuousBatchingConfig
 from .errors import EngineCrashed, EngineStopped
-from .packing import PassLimits
+from .request_queue import RequestQueue
 from .rows import RowRequest, RowTicket
 from .runner import Runner
-from .scheduler import Scheduler, make_scheduler
-from .stats import Counters, Stats
+from .scoring import Failed, PreparedPass, Scored, prepare, score
+from .stats import Stats
 from .worker import PassWorker, join_worker
 
 _log = logging.getLogger(__name__)
 
 State: TypeAlias = Literal["new", "running", "stopping", "stopped"]
-_DEFAULT_BUDGET: Final = 2_048
-
-
-@frozen(eq=False)
-class _Pass:
-    """Rows that run together; equal rows share a place in the pass."""
-
-    tickets: list[RowTicket]
-    rows: list[Row]
-    places: list[int]
-    inputs: Any
+_FALLBACK_BUDGET: Final = 2_048
 
 
 class RowEngine:
@@ -71,11 +56,7 @@ class RowEngine:
         self._state: State = "new"
         self._cause: BaseException | None = None
         self._discard_runner = False
-        self._scheduler: Scheduler[Any] = make_scheduler(config)
-        self._unfinished: dict[int, RowRequest] = {}
-        self._queued_requests = 0
-        self._counters = Counters()
-        self._budget = None if config.max_batch_tokens is None else MemoryBackoff(config.max_batch_tokens)
+        self._queue = RequestQueue(config)
         self._warm = False
         self._warm_ups: list[threading.Event] = []
         self._pausing: dict[int, int] = {}
@@ -86,7 +67,7 @@ class RowEngine:
         self._drained.set()
         self._collator: ThreadPoolExecutor | None = None
         self._ended_collator: ThreadPoolExecutor | None = None
-        self._ahead: Future[list[_Pass]] | None = None
+        self._ahead: Future[list[PreparedPass]] | None = None
 
     @property
     def state(self) -> State:
@@ -142,28 +123,12 @@ class RowEngine:
         deadline = None if timeout is None else perf_counter() + timeout
         with self._lock:
             self._check_open()
-            while self._is_full() and request.rows and not request.has_ended:
-                remaining = None if deadline is None else deadline - perf_counter()
-                if (remaining is not None and remaining <= 0) or not self._room.wait(remaining):
-                    if not self._is_full():
-                        break
-                    raise QueueFull(
-                        f"the queue holds max_queue_size={self._config.max_queue_size} requests, and none of them left "
-                        f"it within {timeout:g} s; send less at once, or raise max_queue_size"
-                    )
+            while request.rows and self._queue.is_full and not request.has_ended:
+                self._wait_for_room(timeout, deadline)
                 self._check_open()
             if request.has_ended:
                 raise RequestCancelled("the request was cancelled before it was queued")
-            if not request.rows:
-                self._end(request, "finished")
-                return
-            request.queued_at = perf_counter()
-            request.tickets = [RowTicket(request, index) for index in range(len(request.rows))]
-            request.queued = len(request.tickets)
-            self._unfinished[id(request)] = request
-            self._queued_requests += 1
-            for ticket in request.tickets:
-                self._scheduler.add(ticket)
+            self._queue.add(request)
             self._take_a_turn()
 
     def cancel(self, request: RowRequest, reason: str = "the request was cancelled") -> bool:
@@ -171,8 +136,7 @@ class RowEngine:
         with self._lock:
             if request.has_ended:
                 return False
-            self._leave_queue(request)
-            self._end(request, "cancelled", RequestCancelled(reason))
+            self._queue.end(request, "cancelled", RequestCancelled(reason))
             self._room.notify_all()  # it may be waiting there itself
         return True
 
@@ -195,7 +159,7 @@ class RowEngine:
             never_ran = self._state == "new"
             self._state = "stopping"
             if hard or never_ran:
-                self._fail_everything(lambda: EngineStopped("the engine was stopped before this request was answered"))
+                self._queue.fail_all(lambda: EngineStopped("the engine was stopped before this request was answered"))
             self._room.notify_all()
             if never_ran:
                 self._settle()
@@ -253,8 +217,7 @@ class RowEngine:
     def stats(self) -> Stats:
         """The counts of this moment."""
         with self._lock:
-            budget = None if self._budget is None else self._budget.limit(perf_counter())
-            return self._counters.view(budget, len(self._scheduler), self._queued_requests)
+            return self._queue.stats()
 
     def step(self) -> None:
         """One pass, in the worker's thread."""
@@ -295,7 +258,7 @@ class RowEngine:
                 self._settle()
 
     def _has_work(self) -> bool:
-        return self._ahead is not None or len(self._scheduler) > 0
+        return self._ahead is not None or self._queue.has_rows
 
     def _settle(self) -> None:
         """Nothing is left to do: stop for good. Holds the lock."""
@@ -326,195 +289,81 @@ class RowEngine:
             try:
                 budget = runner.warm_up(known)
             except Exception:
-                budget = known or _DEFAULT_BUDGET
+                budget = known or _FALLBACK_BUDGET
                 _log.warning("the warm-up passes failed; passes get %d tokens", budget, exc_info=True)
             with self._lock:
-                if self._budget is None:
-                    self._budget = MemoryBackoff(budget)
+                self._queue.set_budget(budget)
                 self._warm = True
         with self._lock:
             for done in self._warm_ups:
                 done.set()
             self._warm_ups.clear()
 
-    def _next_pass(self) -> list[_Pass]:
+    def _next_pass(self) -> list[PreparedPass]:
         ahead, self._ahead = self._ahead, None
         passes = self._prepare_next() if ahead is None else ahead.result()
         with self._lock:
-            if self._collator is not None and len(self._scheduler):
+            if self._collator is not None and self._queue.has_rows:
                 self._ahead = self._collator.submit(self._prepare_next)
         return passes
 
-    def _prepare_next(self) -> list[_Pass]:
+    def _prepare_next(self) -> list[PreparedPass]:
         runner = self._runner
         if runner is None:
             return []
         with self._lock:
-            groups = self._take_from_queue(runner)
-        return [self._prepare(runner, group) for group in groups]
+            groups = self._queue.take(runner)
+            self._room.notify_all()
+        return [prepare(runner, group, self._config.allow_block_sharing) for group in groups]
 
-    def _take_from_queue(self, runner: Runner) -> list[list[RowTicket]]:
-        now = perf_counter()
-        limits = PassLimits(
-            _DEFAULT_BUDGET if self._budget is None else self._budget.limit(now),
-            self._config.max_requests_per_batch,
-            runner.padding_interval,
-            runner.group_cost,
-        )
-        groups: list[list[RowTicket]] = self._scheduler.next_pass(limits, now)
-        if not groups and len(self._scheduler):
-            raise RuntimeError(f"scheduler {self._config.scheduler_type!r} takes no row although some are queued")
-        for group in groups:
-            for ticket in group:
-                request = ticket.owner
-                if request.scheduled_at is None:
-                    request.scheduled_at, request.status = now, "running"
-                    self._counters.waits.append(now - request.queued_at)
-                request.queued -= 1
-                if not request.queued:
-                    self._queued_requests -= 1
-                    self._room.notify()
-        return groups
-
-    def _prepare(self, runner: Runner, tickets: list[RowTicket]) -> _Pass:
-        rows = [ticket.row for ticket in tickets]
-        places = list(range(len(rows)))
-        if self._config.allow_block_sharing:
-            rows, places = _distinct(rows)
-        try:
-            inputs = runner.collate(rows)
-        except Exception:
-            inputs = None  # the pass will meet the error again, and find the row it belongs to
-        return _Pass(tickets, rows, places, inputs)
-
-    def _score(self, prepared: _Pass) -> None:
-        """Run a pass; one that fails is split until the failing row stands alone."""
+    def _score(self, prepared: PreparedPass) -> None:
         runner = self._runner
         if runner is None:
             return
-        waiting = [prepared]
-        while waiting:
-            current = waiting.pop()
-            tickets = self._still_wanted(current.tickets)
-            if len(tickets) < len(current.tickets):
-                if not tickets:
-                    continue
-                current = self._prepare(runner, tickets)
-            error = self._run(runner, current)
-            if error is None:
-                continue
-            out_of_memory = runner.is_out_of_memory(error)
-            self._note_failure(out_of_memory)
-            if len(tickets) > 1:
-                del error  # with its traceback go the tensors of the pass
-                if out_of_memory:
-                    runner.release_memory()
-                middle = len(tickets) // 2
-                waiting += [self._prepare(runner, tickets[middle:]), self._prepare(runner, tickets[:middle])]
-            elif out_of_memory:
-                self._rescue(runner, tickets[0].owner, error)
+        for outcome in score(runner, prepared, self._config.allow_block_sharing, self._still_wanted):
+            if isinstance(outcome, Scored):
+                self._note_scores(outcome, runner.padding_interval)
             else:
-                self._fail(tickets[0].owner, error)
-
-    def _run(self, runner: Runner, current: _Pass) -> Exception | None:
-        started = perf_counter()
-        try:
-            inputs = runner.collate(current.rows) if current.inputs is None else current.inputs
-            scores = runner.run(current.rows, inputs)
-            if len(scores) != len(current.rows):
-                raise RuntimeError(f"a pass gave {len(scores)} scores for {len(current.rows)} rows")
-        except Exception as error:
-            return error
-        self._complete(runner, current, scores, perf_counter() - started)
-        return None
-
-    def _complete(self, runner: Runner, current: _Pass, scores: Sequence[RowScores], seconds: float) -> None:
-        lengths = list(map(len, current.rows))
-        interval = runner.padding_interval
-        with self._lock:
-            counters = self._counters
-            counters.passes += 1
-            counters.pass_times.append(seconds)
-            counters.rows += len(current.tickets)
-            counters.shared_rows += len(current.tickets) - len(lengths)
-            counters.real_tokens += sum(lengths)
-            counters.padded_tokens += len(lengths) * (-(-max(lengths) // interval) * interval)
-            for ticket, place in zip(current.tickets, current.places, strict=True):
-                self._settle_row(ticket.owner, ticket.index, scores[place])
-
-    def _settle_row(self, request: RowRequest, index: int, scores: RowScores) -> None:
-        """Note the scores of a row, unless its request has ended. Holds the lock."""
-        if request.has_ended or request.scores[index] is not None:
-            return
-        request.scores[index] = scores
-        request.left -= 1
-        request.on_row(index)
-        if not request.left:
-            self._end(request, "finished")
-
-    def _rescue(self, runner: Runner, request: RowRequest, error: Exception) -> None:
-        with self._lock:
-            self._leave_queue(request)
-        runner.release_memory()
-        try:
-            scores = runner.rescue(request.rows, error)
-        except Exception as failure:
-            self._fail(request, failure)
-            return
-        with self._lock:
-            for index, row_scores in enumerate(scores):
-                self._settle_row(request, index, row_scores)
-
-    def _fail(self, request: RowRequest, error: BaseException) -> None:
-        with self._lock:
-            if not request.has_ended:
-                self._leave_queue(request)
-                self._end(request, "failed", error)
-
-    def _note_failure(self, out_of_memory: bool) -> None:
-        with self._lock:
-            self._counters.failed_passes += 1
-            if not out_of_memory:
-                return
-            self._counters.out_of_memory += 1
-            if self._budget is None:
-                return
-            first = not self._budget.is_lowered
-            budget = self._budget.halve(perf_counter())
-        if first:
-            _log.warning("a pass ran out of memory; passes get %d of %d tokens for a while", budget, self._budget.full)
+                self._note_failure(outcome)
+                if outcome.ticket is not None and outcome.error is not None:
+                    self._lose(runner, outcome.ticket.owner, outcome.error, outcome.out_of_memory)
 
     def _still_wanted(self, tickets: list[RowTicket]) -> list[RowTicket]:
         with self._lock:
             return [ticket for ticket in tickets if not ticket.owner.has_ended]
 
-    def _leave_queue(self, request: RowRequest) -> None:
-        """Take the rows of a request that still wait out of the queue. Holds the lock."""
-        if request.queued:
-            for ticket in request.tickets:
-                self._scheduler.remove(ticket)
-            request.queued = 0
-            self._queued_requests -= 1
-            self._room.notify()
+    def _note_scores(self, scored: Scored, interval: int) -> None:
+        prepared = scored.prepared
+        lengths = list(map(len, prepared.rows))
+        with self._lock:
+            self._queue.note_pass(len(prepared.tickets), lengths, interval, scored.seconds)
+            for ticket, place in zip(prepared.tickets, prepared.places, strict=True):
+                self._queue.settle_row(ticket.owner, ticket.index, scored.scores[place])
 
-    def _end(
-        self,
-        request: RowRequest,
-        status: Literal["finished", "cancelled", "failed"],
-        error: BaseException | None = None,
-    ) -> None:
-        """Give a request its final status, once. Holds the lock."""
-        request.status, request.error, request.finished_at = status, error, perf_counter()
-        request.tickets = ()
-        self._unfinished.pop(id(request), None)
-        setattr(self._counters, status, getattr(self._counters, status) + 1)
-        request.on_end()
+    def _note_failure(self, failed: Failed) -> None:
+        with self._lock:
+            lowered = self._queue.note_failure(failed.out_of_memory)
+        if lowered is not None:
+            _log.warning("a pass ran out of memory; passes get %d of %d tokens for a while", *lowered)
 
-    def _fail_everything(self, error: Callable[[], BaseException]) -> None:
-        """Fail every request that has not ended, each with an error of its own. Holds the lock."""
-        for request in list(self._unfinished.values()):
-            self._leave_queue(request)
-            self._end(request, "failed", error())
+    def _lose(self, runner: Runner, request: RowRequest, error: Exception, out_of_memory: bool) -> None:
+        """Fail a request because of one of its rows, unless the runner can score it elsewhere."""
+        scores = None
+        if out_of_memory:
+            with self._lock:
+                self._queue.leave(request)
+            runner.release_memory()
+            try:
+                scores = runner.rescue(request.rows, error)
+            except Exception as failure:
+                error = failure
+        with self._lock:
+            if scores is None:
+                self._queue.end(request, "failed", error)
+            else:
+                for index, row_scores in enumerate(scores):
+                    self._queue.settle_row(request, index, row_scores)
+            self._room.notify_all()
 
     def _crash(self, cause: BaseException) -> None:
         def error() -> EngineCrashed:
@@ -529,18 +378,22 @@ class RowEngine:
             self._cause = cause
             self._in_pass = False
             self._quiet.notify_all()
-            # The scheduler may be what failed, so it is replaced and not asked to remove anything.
-            self._scheduler = make_scheduler(self._config)
-            self._queued_requests = 0
-            for request in self._unfinished.values():
-                request.queued = 0
-            self._fail_everything(error)
+            self._queue.start_over()
+            self._queue.fail_all(error)
             self._room.notify_all()
             if self._state in ("running", "stopping"):
                 self._settle()
 
-    def _is_full(self) -> bool:
-        return 0 < self._config.max_queue_size <= self._queued_requests
+    def _wait_for_room(self, timeout: float | None, deadline: float | None) -> None:
+        """Wait for a change of the full queue. Holds the lock."""
+        remaining = None if deadline is None else deadline - perf_counter()
+        if (remaining is None or remaining > 0) and self._room.wait(remaining):
+            return
+        if self._queue.is_full:
+            raise QueueFull(
+                f"the queue holds max_queue_size={self._config.max_queue_size} requests, and none of them left it "
+                f"within {timeout:g} s; send less at once, or raise max_queue_size"
+            )
 
     def _check_open(self) -> None:
         if self._state in ("new", "running"):
@@ -550,18 +403,3 @@ class RowEngine:
                 f"the engine failed ({type(self._cause).__name__}: {self._cause}) and takes no requests; start it again"
             ) from self._cause
         raise EngineStopped("the engine is stopped and takes no requests; start it again, or make a new one")
-
-
-def _distinct(rows: Sequence[Row]) -> tuple[list[Row], list[int]]:
-    """The rows without repetitions, and the place of each among them."""
-    found: dict[object, int] = {}
-    kept: list[Row] = []
-    places = []
-    for row in rows:
-        prefix = row.prefix
-        key = (tuple(row.ids), prefix.markers, prefix.type_id, prefix.position_ids)
-        place = found.setdefault(key, len(kept))
-        if place == len(kept):
-            kept.append(row)
-        places.append(place)
-    return kept, places
