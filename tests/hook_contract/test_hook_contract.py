@@ -38,9 +38,12 @@ def test_the_real_router_keeps_the_hook_contract():
 
 
 @pytest.mark.filterwarnings("ignore:.*temperature:RuntimeWarning")
-def test_the_real_agent_keeps_the_hook_contract(parity_checkpoints):
+@pytest.mark.parametrize("batching", [None, True], ids=["alone", "in shared passes"])
+def test_the_real_agent_keeps_the_hook_contract(parity_checkpoints, batching):
     laya_core = pytest.importorskip("laya_core")
-    checkpoint = laya_core.Agent(parity_checkpoints / "bert", device="cpu", precision="float32")
+    checkpoint = laya_core.Agent(
+        parity_checkpoints / "bert", device="cpu", precision="float32", continuous_batching=batching
+    )
 
     class OnTheAgent(HookContract):
         make_agent = staticmethod(lambda: _without_hooks(checkpoint))
@@ -48,6 +51,8 @@ def test_the_real_agent_keeps_the_hook_contract(parity_checkpoints):
 
     with checkpoint:
         _keep_the_contract(OnTheAgent, examples=25)
+        if batching:
+            assert checkpoint.init_continuous_batching().stats().finished > 0
 
 
 def _without_hooks(agent):
