@@ -14,7 +14,7 @@ from training.examples import Example
 from training.export import export_checkpoint
 from training.inputs import Inputs, fetch_inputs
 from training.rows import RowEncoder
-from training.sources import debian, manuals, matching, scenarios, wordnet
+from training.sources import debian, families, manuals, matching, scenarios, wordnet
 from training.starting_model import build_starting_model, write_encoder_config
 from training.teacher import Teacher
 from training.train import Data, Trainer
@@ -39,9 +39,14 @@ def main() -> None:
 def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     """All examples, the same for the same seed and inputs."""
     training, held_out = scenarios.read()
+    balanced, held_out_families = families.read()
     scores = [example for example in training if example.type == "score"]
     described = [example for example in training if example.question.get("criteria")]
-    sources = {"scenarios": training + scores, "options": described + scores}  # scores are the rarest type
+    sources = {
+        "families": balanced,
+        "scenarios": training + scores,  # scores are the rarest type
+        "options": described + scores,
+    }
     dictionary, manual = inputs.debian_root / "usr/share/wordnet", inputs.debian_root / "usr/share/man"
     readers = {
         "matching": partial(matching.read, dictionary),
@@ -51,7 +56,7 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     }
     for name, read in readers.items():
         sources[name] = read(recipe.source_examples[name], random.Random(f"{recipe.seed}/{name}"))
-    return Data(sources, held_out)
+    return Data(sources, held_out + held_out_families)
 
 
 def prune_vocabulary(inputs: Inputs, data: Data, recipe: Recipe, skeleton: Path) -> list[int]:

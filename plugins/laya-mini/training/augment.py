@@ -82,14 +82,23 @@ def restyle_labels(example: Example, rng: random.Random) -> Example:
 
 
 def choice_to_noul(example: Example, rng: random.Random) -> Example:
-    """Asks whether the right answer, or a wrong one, is the answer."""
+    """Asks whether the right answer, or a wrong one, is the answer; at times with both described."""
     criteria = _criteria(example)
     holds = rng.random() < 0.5
-    label = example.gold if holds else rng.choice([name for name in criteria if name != example.gold])
-    text = criteria[str(label)]
-    answer = str(text) if text and rng.random() < 0.5 else _spaced(str(label))
-    instructions = rng.choice(_ANSWER_IS).format(question=_question(example), answer=answer)
-    return replace(example, question={"type": "noul", "instructions": instructions}, gold=holds)
+    wrong = rng.choice([name for name in criteria if name != example.gold])
+    asked, other = (str(example.gold), wrong) if holds else (wrong, str(example.gold))
+    text = criteria[asked]
+    answer = str(text) if text and rng.random() < 0.5 else _spaced(asked)
+    question = {
+        "type": "noul",
+        "instructions": rng.choice(_ANSWER_IS).format(question=_question(example), answer=answer),
+    }
+    if rng.random() < 0.5:
+        question["criteria"] = {
+            "true": str(criteria[asked] or _spaced(asked)),
+            "false": str(criteria[other] or _spaced(other)),
+        }
+    return replace(example, question=question, gold=holds)
 
 
 _ANSWER_IS = (
@@ -221,7 +230,7 @@ def _option_names(count: int) -> list[str]:
 
 
 _TYPE_CHANGES: dict[str, list[tuple[float, Variation]]] = {
-    "choice": [(0.15, choice_to_noul)],
+    "choice": [(0.25, choice_to_noul)],
     "score": [(0.15, score_to_choice)],
     "noul": [(0.05, noul_to_choice)],
 }

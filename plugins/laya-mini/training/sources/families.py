@@ -1,0 +1,51 @@
+"""The hand-written families in `training/families/*.jsonl`: every option of a question is right for equally many states.
+
+Whoever guesses from question and options alone gets no better than chance, which the scenarios cannot promise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from training.examples import Example
+
+FOLDER = Path(__file__).parents[1] / "families"
+_HELD_OUT_EVERY = 9
+
+
+def read(folder: Path = FOLDER) -> tuple[list[Example], list[Example]]:
+    """Training examples and held-out examples; a family is held out whole."""
+    training: list[Example] = []
+    held_out: list[Example] = []
+    for path in sorted(folder.glob("*.jsonl")):
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        for number, line in enumerate(lines):
+            is_held_out = number % _HELD_OUT_EVERY == _HELD_OUT_EVERY - 2
+            (held_out if is_held_out else training).extend(parse(json.loads(line)))
+    return training, held_out
+
+
+def parse(family: dict[str, Any]) -> Iterator[Example]:
+    """One example per state; they take turns with the wordings of the question."""
+    wordings = family["instructions"]
+    for number, (gold, state) in enumerate(_labelled_states(family)):
+        question = {"type": family["type"], "instructions": wordings[number % len(wordings)]}
+        if family["type"] != "noul":
+            question["criteria"] = family["criteria"]
+        yield Example(str(family["id"]), str(family["domain"]), state, question, gold)
+
+
+def _labelled_states(family: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    states = family["states"]
+    match family["type"]:
+        case "choice":
+            sides = states.items()
+        case "score":
+            sides = enumerate(states)
+        case _:
+            sides = (("true" == side, texts) for side, texts in states.items())
+    for gold, texts in sides:
+        yield from ((gold, text) for text in texts)
