@@ -1,4 +1,4 @@
-"""The hand-written families in `training/families/*.jsonl`: every option of a question is right for equally many states.
+"""The hand-written families in `training/families/*.jsonl`: each option of a question is right for as many states.
 
 Whoever guesses from question and options alone gets no better than chance, which the scenarios cannot promise.
 """
@@ -46,6 +46,6 @@ def _labelled_states(family: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         case "score":
             sides = enumerate(states)
         case _:
-            sides = (("true" == side, texts) for side, texts in states.items())
+            sides = ((side == "true", texts) for side, texts in states.items())
     for gold, texts in sides:
         yield from ((gold, text) for text in texts)
