@@ -31,6 +31,7 @@ from laya_serve.health import Health
 from laya_serve.json_bytes import JsonResponse
 from laya_serve.limits import Limits
 from laya_serve.models import model_list
+from laya_serve.openapi.routes import docs_routes
 from laya_serve.playground import playground_routes
 from laya_serve.preload import preload
 from laya_serve.request_id import RequestId
@@ -84,6 +85,8 @@ def _own_routes(settings: Settings, router: RouterLike, activity: Activity) -> l
     routes: list[BaseRoute] = [public(health), Route("/v1/models", models, methods=["GET"])]
     if settings.serves_playground:
         routes += map(public, playground_routes(settings.root_path, asks_for_key=settings.api_key is not None))
+    if settings.serves_docs:
+        routes += docs_routes(settings, Limits.with_tournament(settings.group))
     return routes
 
 
