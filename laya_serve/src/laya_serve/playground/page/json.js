@@ -153,7 +153,7 @@ class Reader {
     const character = this.text[this.at];
     if (character === '"') return this.string("key");
     if (character === undefined) this.unclosed("object", opened);
-    if (character === "}") this.fail("the comma before this "}" has nothing after it; remove the comma");
+    if (character === "}") this.fail('the comma before this "}" has nothing after it; remove the comma');
     if (this.match(WORD) || character === "'") this.fail("keys need double quotes");
     return this.fail(`a key in double quotes is expected here, not "${character}"`);
   }
@@ -165,7 +165,7 @@ class Reader {
     this.space();
     if (this.text[this.at] === "]") return this.token("mark", 1), items;
     for (;;) {
-      if (this.text[this.at] === "]") this.fail("the comma before this "]" has nothing after it; remove the comma");
+      if (this.text[this.at] === "]") this.fail('the comma before this "]" has nothing after it; remove the comma');
       this.path.push(items.length);
       this.places.set(pathKey(this.path), this.at);
       items.push(this.value());

@@ -54,7 +54,8 @@ class QuestionCard {
     this.owner = owner;
     this.id = id;
     this.earlier = new Map();
-    this.element = el("li", { class: "card question" });
+    this.group = el("div", { class: "card question", role: "group" });
+    this.element = el("li", {}, this.group);
     this.draw();
   }
 
@@ -74,9 +75,8 @@ class QuestionCard {
   draw() {
     const question = this.question;
     const readable = question instanceof Map && KINDS.some(([kind]) => kind === question.get("type"));
-    this.element.setAttribute("aria-label", `Question ${this.id}`);
-    this.element.setAttribute("role", "group");
-    this.element.replaceChildren(this.#head(readable), ...(readable ? this.#fields() : [this.#unreadable()]).filter(Boolean));
+    this.group.setAttribute("aria-label", `Question ${this.id}`);
+    this.group.replaceChildren(this.#head(readable), ...(readable ? this.#fields() : [this.#unreadable()]).filter(Boolean));
   }
 
   #head(readable) {
@@ -158,7 +158,7 @@ class QuestionCard {
       body.set("questions", new Map(renamed));
     });
     problems.forget(["questions", before]);
-    this.element.setAttribute("aria-label", `Question ${id}`);
+    this.group.setAttribute("aria-label", `Question ${id}`);
     this.element.querySelector(".square").setAttribute("aria-label", `Remove question ${id}`);
   }
 

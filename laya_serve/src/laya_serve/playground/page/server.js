@@ -50,5 +50,5 @@ function isNoAlias(entry) {
 }
 
 function offered(entry) {
-  return { id: entry.id, note: entry.loaded ? "loaded" : "" };
+  return { id: entry.id, note: entry.loaded ? "in memory" : "" };
 }
