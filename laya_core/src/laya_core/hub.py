@@ -8,20 +8,35 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from attrs import frozen
+
 from laya_hooks import HubUnreachable
 
-_NEEDED: Final = (
-    "rl_agent_config.json",
-    "model.safetensors",
-    "encoder/config.json",
-    "tokenizer/tokenizer.json",
-    "tokenizer/tokenizer_config.json",
+
+@frozen
+class Contents:
+    """The files of a checkpoint: those it cannot do without, and the patterns of what is downloaded."""
+
+    needed: tuple[str, ...]
+    patterns: tuple[str, ...]
+
+
+DECISION_MODEL: Final = Contents(
+    needed=(
+        "rl_agent_config.json",
+        "model.safetensors",
+        "encoder/config.json",
+        "tokenizer/tokenizer.json",
+        "tokenizer/tokenizer_config.json",
+    ),
+    patterns=("rl_agent_config.json", "model.safetensors", "encoder/config.json", "tokenizer/*"),
 )
-_PATTERNS: Final = (*_NEEDED[:3], "tokenizer/*")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
 
-def fetch_snapshot(repo: str, folder: str, revision: str | None, token: str | None) -> Path:
+def fetch_snapshot(
+    repo: str, folder: str, revision: str | None, token: str | None, contents: Contents = DECISION_MODEL
+) -> Path:
     """The cached snapshot of a repository that holds the checkpoint in `folder`; its name is the commit.
 
     What is missing is downloaded. Without a usable Hub, a complete snapshot in the cache is taken.
@@ -29,6 +44,7 @@ def fetch_snapshot(repo: str, folder: str, revision: str | None, token: str | No
     Args:
         folder: the checkpoint's folder inside the repository, or "".
         revision: a branch, tag or commit; None for the default branch.
+        contents: the files of the checkpoint.
 
     Raises:
         FileNotFoundError: there is no such repository or revision.
@@ -38,10 +54,10 @@ def fetch_snapshot(repo: str, folder: str, revision: str | None, token: str | No
     from huggingface_hub import errors, snapshot_download
 
     prefix = f"{folder}/" if folder else ""
-    patterns = [prefix + pattern for pattern in _PATTERNS]
+    patterns = [prefix + pattern for pattern in contents.patterns]
     snapshot = partial(snapshot_download, repo, revision=revision, token=token, allow_patterns=patterns)
     if revision is not None and _COMMIT.fullmatch(revision):  # never changes, so there is nothing to ask
-        cached = _cached(snapshot, folder)
+        cached = _cached(snapshot, folder, contents)
         if cached is not None:
             return cached
     try:
@@ -50,7 +66,7 @@ def fetch_snapshot(repo: str, folder: str, revision: str | None, token: str | No
     except errors.RevisionNotFoundError:
         raise FileNotFoundError(f"{repo} has no revision {revision!r} on the Hub") from None
     except (errors.HTTPError, errors.LocalEntryNotFoundError, errors.FileMetadataError, ConnectionError) as failure:
-        cached = _cached(snapshot, folder)
+        cached = _cached(snapshot, folder, contents)
         if cached is not None:
             return cached
         raise _explained(failure, repo) from failure
@@ -63,7 +79,7 @@ def _require_answer(repo: str, revision: str | None, token: str | None) -> None:
     HfApi(token=token).model_info(repo, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
 
 
-def _cached(snapshot: Callable[..., str], folder: str) -> Path | None:
+def _cached(snapshot: Callable[..., str], folder: str, contents: Contents) -> Path | None:
     """The snapshot as the cache has it, or None when a file is missing there."""
     from huggingface_hub import errors
 
@@ -71,7 +87,7 @@ def _cached(snapshot: Callable[..., str], folder: str) -> Path | None:
         directory = Path(snapshot(local_files_only=True))
     except errors.LocalEntryNotFoundError:
         return None
-    return directory if all((directory / folder / name).is_file() for name in _NEEDED) else None
+    return directory if all((directory / folder / name).is_file() for name in contents.needed) else None
 
 
 def _explained(failure: Exception, repo: str) -> OSError:

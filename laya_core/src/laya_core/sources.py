@@ -13,7 +13,7 @@ from attrs import frozen
 
 from laya_hooks import Source, resolve_checkpoint
 
-from .hub import fetch_snapshot
+from .hub import DECISION_MODEL, Contents, fetch_snapshot
 
 _HUB_ID: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _BLOCK: Final = 1 << 20
@@ -29,7 +29,12 @@ class LocalCheckpoint:
 
 
 def find_checkpoint(
-    source: Source, *, subfolder: str | None = None, revision: str | None = None, token: str | None = None
+    source: Source,
+    *,
+    subfolder: str | None = None,
+    revision: str | None = None,
+    token: str | None = None,
+    contents: Contents = DECISION_MODEL,
 ) -> LocalCheckpoint:
     """Find or download the checkpoint that `source` names.
 
@@ -39,6 +44,7 @@ def find_checkpoint(
         subfolder: the checkpoint's folder inside the directory or Hub repository.
         revision: a Hub branch, tag or commit.
         token: a Hub access token.
+        contents: the files that make up the checkpoint, for a download.
 
     Raises:
         FileNotFoundError: there is no such directory, repository or revision.
@@ -57,7 +63,7 @@ def find_checkpoint(
     elif not isinstance(resolved, str) or _looks_like_path(resolved):
         raise FileNotFoundError(f"there is no checkpoint directory {location}; check the path")
     elif _HUB_ID.fullmatch(resolved):
-        snapshot = fetch_snapshot(resolved, folder, revision, token)
+        snapshot = fetch_snapshot(resolved, folder, revision, token, contents)
         found = LocalCheckpoint(f"{resolved}/{folder}" if folder else resolved, snapshot / folder, snapshot.name)
     else:
         raise ValueError(

@@ -7,10 +7,10 @@ from typing import Any
 
 
 def aggregate_usage(results: Iterable[Mapping[str, Any]] | None) -> dict[str, int]:
-    """Sum the `usage` blocks of `results`; a result without one (a cached answer, say) counts as zero."""
+    """Sum the `usage` (key or attribute) of `results`; a result without one (a cached answer, say) counts as zero."""
     input_tokens = output_tokens = 0
     for result in results or ():
-        usage = result.get("usage") if isinstance(result, Mapping) else None
+        usage = result.get("usage") if isinstance(result, Mapping) else getattr(result, "usage", None)
         if isinstance(usage, Mapping):
             input_tokens += usage.get("input_tokens") or 0
             output_tokens += usage.get("output_tokens") or 0
