@@ -209,6 +209,24 @@ class Gate:
         return object()
 
 
+class Noted:
+    """Writes down what came into memory and what left it."""
+
+    def __init__(self) -> None:
+        self.log: list[tuple[str, str]] = []
+
+    def loaded(self, name: str, agent: Any) -> None:
+        self.log.append(("loaded", name))
+
+    def evicted(self, name: str) -> None:
+        self.log.append(("evicted", name))
+
+
+@pytest.fixture
+def noted() -> Noted:
+    return Noted()
+
+
 def residency(build: Callable[[str], Any], capacity: int = 2) -> Residency:
     return Residency(capacity, build, lambda _: True)
 
@@ -230,25 +248,25 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
     return CountedFuture.waiting
 
 
-def test_many_threads_share_one_build() -> None:
+def test_many_threads_share_one_build(noted: Noted) -> None:
     gate = Gate()
     agents = residency(gate)
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(agents.get, "a") for _ in range(8)]
+        asked = [pool.submit(agents.get, "a", noted) for _ in range(8)]
         assert gate.begun.wait(10)
         gate.open.set()
         loaded = [future.result(10) for future in asked]
     assert gate.names == ["a"]
-    assert len({id(each.agent) for each in loaded}) == 1
-    assert sum(each.built for each in loaded) == 1
+    assert len({id(agent) for agent in loaded}) == 1
+    assert noted.log == [("loaded", "a")]
 
 
-def test_a_failed_build_releases_every_waiter_with_its_error(waiting: threading.Semaphore) -> None:
+def test_a_failed_build_releases_every_waiter_with_its_error(waiting: threading.Semaphore, noted: Noted) -> None:
     gate = Gate()
     gate.failure = OSError("broken")
     agents = residency(gate)
     with ThreadPoolExecutor(4) as pool:
-        asked = [pool.submit(agents.get, "a") for _ in range(4)]
+        asked = [pool.submit(agents.get, "a", noted) for _ in range(4)]
         assert gate.begun.wait(10)
         for _ in range(3):
             assert waiting.acquire(timeout=10)
@@ -256,66 +274,83 @@ def test_a_failed_build_releases_every_waiter_with_its_error(waiting: threading.
         errors = [future.exception(10) for future in asked]
     assert errors == [gate.failure] * 4
     assert gate.names == ["a"]
-    assert list(agents.agents()) == []
+    assert list(agents.agents()) == [] and noted.log == []
 
 
-def test_an_interrupted_build_is_taken_over_by_one_of_the_waiters(waiting: threading.Semaphore) -> None:
+def test_an_interrupted_build_is_taken_over_by_one_of_the_waiters(waiting: threading.Semaphore, noted: Noted) -> None:
     gate = Gate()
     gate.failure = KeyboardInterrupt()
     agents = residency(gate)
     with ThreadPoolExecutor(2) as pool:
-        builder = pool.submit(agents.get, "a")
+        builder = pool.submit(agents.get, "a", noted)
         assert gate.begun.wait(10)
-        waiter = pool.submit(agents.get, "a")
+        waiter = pool.submit(agents.get, "a", noted)
         assert waiting.acquire(timeout=10)
         pending = agents._pending["a"]
         pending.add_done_callback(lambda _: setattr(gate, "failure", None))
         gate.open.set()
         assert isinstance(builder.exception(10), KeyboardInterrupt)
-        assert waiter.result(10).built
-    assert gate.names == ["a", "a"]
+        assert waiter.result(10) is agents.resident("a")
+    assert gate.names == ["a", "a"] and noted.log == [("loaded", "a")]
 
 
-def test_builds_of_different_names_take_turns_and_resident_agents_stay_reachable() -> None:
+def test_builds_of_different_names_take_turns_and_resident_agents_stay_reachable(noted: Noted) -> None:
     gate = Gate()
     agents = residency(gate)
     kept = object()
-    agents.put("kept", kept)
+    agents.put("kept", kept, noted)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(agents.get, "a")
+        first = pool.submit(agents.get, "a", noted)
         assert gate.begun.wait(10)
-        second = pool.submit(agents.get, "b")
-        assert agents.get("kept").agent is kept
+        second = pool.submit(agents.get, "b", noted)
+        assert agents.resident("kept") is kept
         assert list(agents.agents()) == ["kept"] and gate.names == ["a"]
         gate.open.set()
-        assert first.result(10).built and second.result(10).built
+        first.result(10), second.result(10)
     assert gate.names == ["a", "b"]
+    assert noted.log == [("loaded", "a"), ("evicted", "kept"), ("loaded", "b")]
 
 
-def test_a_build_that_loads_from_the_same_router_is_refused_rather_than_stuck() -> None:
-    agents: Residency = residency(lambda name: agents.get("other" if name == "a" else "a").agent)
+def test_a_build_that_loads_from_the_same_router_is_refused_rather_than_stuck(noted: Noted) -> None:
+    agents: Residency = residency(lambda name: agents.get("other" if name == "a" else "a", noted))
     with pytest.raises(RuntimeError, match="within the build"):
-        agents.get("a")
+        agents.get("a", noted)
     assert list(agents.agents()) == []
 
 
-def test_a_name_dropped_during_its_build_is_not_kept() -> None:
+def test_a_name_dropped_during_its_build_is_not_kept_but_announced(noted: Noted) -> None:
     gate = Gate()
     agents = residency(gate)
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(agents.get, "a")
+        asked = pool.submit(agents.get, "a", noted)
         assert gate.begun.wait(10)
-        assert agents.drop(["a"]) == []
+        agents.drop(["a"], noted)
+        assert noted.log == []
         gate.open.set()
-        assert not asked.result(10).built
+        assert asked.result(10) is not None
     assert list(agents.agents()) == []
+    assert noted.log == [("loaded", "a"), ("evicted", "a")]
 
 
-def test_an_evicted_agent_in_use_lives_until_its_last_user_lets_go(stub: Any) -> None:
+def test_letting_all_go_keeps_what_is_being_built(noted: Noted) -> None:
+    gate = Gate()
+    agents = residency(gate)
+    agents.put("kept", object(), noted)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(agents.get, "a", noted)
+        assert gate.begun.wait(10)
+        agents.drop_all(noted)
+        gate.open.set()
+        agent = asked.result(10)
+    assert agents.agents() == {"a": agent}
+    assert noted.log == [("evicted", "kept"), ("loaded", "a")]
+
+
+def test_an_evicted_agent_in_use_lives_until_its_last_user_lets_go(stub: Any, noted: Noted) -> None:
     agents = residency(stub, capacity=1)
-    in_use = agents.get("a").agent
+    in_use = agents.get("a", noted)
     watched = weakref.ref(in_use)
-    agents.get("b")
+    agents.get("b", noted)
     assert list(agents.agents()) == ["b"]
     gc.collect()
     assert watched() is in_use
@@ -330,7 +365,7 @@ def test_under_many_threads_everyone_gets_the_agent_asked_for(capacity: int) -> 
 
     def ask(seed: int) -> list[str]:
         names = random.Random(seed).choices("abc", k=50)
-        return [name for name in names if agents.get(name).agent != [name]]
+        return [name for name in names if agents.get(name, Noted()) != [name]]
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(ask, range(8))) == [[]] * 8

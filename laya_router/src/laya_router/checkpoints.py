@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import cast
 
 from laya_hooks.chain import HookChain
-from laya_hooks.context import PredictContext, new_run_id
-from laya_hooks.failures import Failures
-from laya_hooks.protocols import AgentLike, LoadOptions, Source
+from laya_hooks.context import new_run_id
+from laya_hooks.protocols import AgentLike, LoadOptions, RouterLike, Source
 from laya_hooks.registry import HookRegistry
+from laya_router.announcements import Announcements
 from laya_router.building import AgentBuilder
-from laya_router.residency import Residency
+from laya_router.residency import Changes, Residency
 from laya_router.table import CheckpointTable
 
 
@@ -19,6 +21,7 @@ class CheckpointHost(HookRegistry):
 
     _table: CheckpointTable
     _residency: Residency
+    _announcements: Announcements
 
     def _init_checkpoints(self, table: CheckpointTable, max_loaded: int, options: LoadOptions, default: str) -> None:
         """Set up the table and the memory.
@@ -29,6 +32,7 @@ class CheckpointHost(HookRegistry):
         self._table = table
         self._default = table.resolve(default)
         self._residency = Residency(max_loaded, AgentBuilder(table, options), table.has_source)
+        self._announcements = Announcements(cast("RouterLike", self))
 
     @property
     def default(self) -> str:
@@ -68,7 +72,11 @@ class CheckpointHost(HookRegistry):
         Raises:
             ValueError: nobody knows the name.
         """
-        self._let_go(self.loaded if name is None else [self._table.resolve(name)])
+        if name is None:
+            with self._telling() as changes:
+                self._residency.drop_all(changes)
+        else:
+            self._let_go(self._table.resolve(name))
 
     def attach(self, name: str, agent: AgentLike) -> None:
         """Make an existing agent resident under a name, new or known; room is made for it, `on_load` does not run.
@@ -76,8 +84,9 @@ class CheckpointHost(HookRegistry):
         Under a name that has a source, a later load may evict it, and the source is built when asked for again.
         """
         checkpoint = self._table.attach(name)
-        if self._residency.put(checkpoint, agent):
-            self._announce(self.hook_chain(), new_run_id(), evicted=[checkpoint])
+        with self._telling() as changes:
+            self._residency.put(checkpoint, agent, changes)
+        self._table.attach(checkpoint)  # once more, for it may have been unregistered between the two
 
     def register(self, name: str, source: Source, description: str | None = None) -> None:
         """Add a checkpoint to the table, or point a known name somewhere else; nothing is loaded.
@@ -87,7 +96,7 @@ class CheckpointHost(HookRegistry):
         """
         checkpoint, changed = self._table.register(name, source, description)
         if changed:
-            self._let_go([checkpoint])
+            self._let_go(checkpoint)
 
     def unregister(self, name: str) -> None:
         """Take a checkpoint out of the table and of memory; a published name gets its own source back.
@@ -97,7 +106,7 @@ class CheckpointHost(HookRegistry):
         """
         checkpoint = self._table.resolve(name)
         self._table.unregister(checkpoint, keep=self.default)
-        self._let_go([checkpoint])
+        self._let_go(checkpoint)
 
     def describe(self, name: str) -> str | None:
         """What a checkpoint is for, in a few words, if anybody has said so.
@@ -112,25 +121,20 @@ class CheckpointHost(HookRegistry):
         return self._table.sources()
 
     def _resident(self, checkpoint: str, chain: HookChain, run_id: str) -> AgentLike:
-        loaded = self._residency.get(checkpoint)
-        if loaded.built:
-            self._announce(chain, run_id, loaded.evicted, {checkpoint: loaded.agent})
-        return loaded.agent
+        agent = self._residency.resident(checkpoint)
+        if agent is not None:
+            return agent
+        with self._telling(chain, run_id) as changes:
+            return self._residency.get(checkpoint, changes)
 
-    def _let_go(self, checkpoints: Collection[str]) -> None:
-        evicted = self._residency.drop(checkpoints)
-        if evicted:
-            self._announce(self.hook_chain(), new_run_id(), evicted)
+    def _let_go(self, checkpoint: str) -> None:
+        with self._telling() as changes:
+            self._residency.drop([checkpoint], changes)
 
-    def _announce(
-        self, chain: HookChain, run_id: str, evicted: Collection[str], built: Mapping[str, AgentLike] | None = None
-    ) -> None:
-        """Tell the hooks what left memory and what came; all are told before the first error is raised."""
-        failures = Failures()
-        for name in evicted:
-            ctx = PredictContext([], {}, run_id=run_id, model=name, router=self)
-            failures.attempt(chain.dispatch, "on_evict", ctx)
-        for name, agent in (built or {}).items():
-            ctx = PredictContext([], {}, run_id=run_id, model=name, agent=agent, router=self)
-            failures.attempt(chain.dispatch, "on_load", ctx)
-        failures.raise_if_any()
+    @contextmanager
+    def _telling(self, chain: HookChain | None = None, run_id: str | None = None) -> Iterator[Changes]:
+        """Notes the changes of the block, and tells the hooks after it."""
+        try:
+            yield self._announcements.of_call(chain or self.hook_chain(), run_id or new_run_id())
+        finally:
+            self._announcements.tell()

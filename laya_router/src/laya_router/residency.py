@@ -10,19 +10,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
-
-import attrs
+from typing import Protocol
 
 from laya_hooks.protocols import AgentLike
 
 
-@attrs.frozen(eq=False)
-class Loaded:
-    """An agent at hand, and what getting it changed: whether it was built, and the names let go for it."""
+class Changes(Protocol):
+    """Notes the changes of one call; called under the residency's lock, so in the order in which they happen."""
 
-    agent: AgentLike
-    built: bool = False
-    evicted: tuple[str, ...] = ()
+    def loaded(self, name: str, agent: AgentLike) -> None: ...
+
+    def evicted(self, name: str) -> None: ...
 
 
 class _Abandoned(Exception):
@@ -60,7 +58,12 @@ class Residency:
         with self._lock:
             return dict(self._agents)
 
-    def get(self, name: str) -> Loaded:
+    def resident(self, name: str) -> AgentLike | None:
+        """The agent of a name if it is resident; this counts as a use."""
+        with self._lock:
+            return self._use(name)
+
+    def get(self, name: str, changes: Changes) -> AgentLike:
         """The agent of a name, built if it is not resident; many threads that ask share one build.
 
         Raises:
@@ -69,10 +72,9 @@ class Residency:
         """
         while True:
             with self._lock:
-                agent = self._agents.get(name)
+                agent = self._use(name)
                 if agent is not None:
-                    self._agents.move_to_end(name)
-                    return Loaded(agent)
+                    return agent
                 if self._building_thread == threading.get_ident():
                     raise RuntimeError(f"{name!r} cannot be loaded from within the build of another checkpoint")
                 pending = self._pending.get(name)
@@ -80,38 +82,51 @@ class Residency:
                 if pending is None:
                     pending = self._pending[name] = Future()
             if ours:
-                return self._build_for_all(name, pending)
+                return self._build_for_all(name, pending, changes)
             try:
-                return Loaded(pending.result())
+                return pending.result()
             except _Abandoned:
                 continue
 
-    def put(self, name: str, agent: AgentLike) -> bool:
-        """Make an agent resident under a name, raising the capacity to hold it; True if it replaced another."""
+    def put(self, name: str, agent: AgentLike, changes: Changes) -> None:
+        """Make an agent resident under a name, in the place of any other, and raise the capacity to hold it."""
         with self._lock:
             self._pending.pop(name, None)
             replaced = self._agents.pop(name, None)
             self._agents[name] = agent
             self._capacity = max(self._capacity, len(self._agents))
-        return replaced is not None and replaced is not agent
+            if replaced is not None and replaced is not agent:
+                changes.evicted(name)
 
-    def drop(self, names: Collection[str]) -> list[str]:
-        """Let the agents of these names go; the names that were resident.
+    def drop(self, names: Collection[str], changes: Changes) -> None:
+        """Let the agents of these names go.
 
         A build that is under way for one of them still answers those who wait for it, and is not kept.
         """
         with self._lock:
             for name in names:
                 self._pending.pop(name, None)
-            dropped = [(name, self._agents.pop(name)) for name in names if name in self._agents]
-        return [name for name, _ in dropped]
+            gone = self._release(names, changes)
+        del gone  # an agent that nobody uses any more is freed here, outside the lock
+
+    def drop_all(self, changes: Changes) -> None:
+        """Let every resident agent go; builds under way are kept."""
+        with self._lock:
+            gone = self._release(list(self._agents), changes)
+        del gone
 
     def make_room_for(self, count: int) -> None:
         """Raise the capacity to at least `count` agents."""
         with self._lock:
             self._capacity = max(self._capacity, count)
 
-    def _build_for_all(self, name: str, pending: Future[AgentLike]) -> Loaded:
+    def _use(self, name: str) -> AgentLike | None:
+        agent = self._agents.get(name)
+        if agent is not None:
+            self._agents.move_to_end(name)
+        return agent
+
+    def _build_for_all(self, name: str, pending: Future[AgentLike], changes: Changes) -> AgentLike:
         try:
             with self._turn:
                 self._building_thread = threading.get_ident()
@@ -119,23 +134,38 @@ class Residency:
                     agent = self._build(name)
                 finally:
                     self._building_thread = None
-            loaded = self._admit(name, agent, pending)
+            gone = self._admit(name, agent, pending, changes)
+            pending.set_result(agent)
         except BaseException as error:
             with self._lock:
                 if self._pending.get(name) is pending:
                     del self._pending[name]
-            pending.set_exception(error if isinstance(error, Exception) else _Abandoned())
+            if not pending.done():
+                pending.set_exception(error if isinstance(error, Exception) else _Abandoned())
             raise
-        pending.set_result(agent)
-        return loaded
+        del gone
+        return agent
 
-    def _admit(self, name: str, agent: AgentLike, pending: Future[AgentLike]) -> Loaded:
+    def _admit(
+        self, name: str, agent: AgentLike, pending: Future[AgentLike], changes: Changes
+    ) -> Collection[AgentLike]:
+        """Make a built agent resident if it is still wanted; what was let go for it."""
         with self._lock:
             if self._pending.get(name) is not pending:
-                return Loaded(agent)
+                changes.loaded(name, agent)
+                changes.evicted(name)
+                return ()
             del self._pending[name]
             self._agents[name] = agent
             over = len(self._agents) - self._capacity
             candidates = [other for other in self._agents if other != name and self._can_rebuild(other)]
-            evicted = [(other, self._agents.pop(other)) for other in candidates[: max(0, over)]]
-        return Loaded(agent, built=True, evicted=tuple(other for other, _ in evicted))
+            gone = self._release(candidates[: max(0, over)], changes)
+            changes.loaded(name, agent)
+        return gone
+
+    def _release(self, names: Collection[str], changes: Changes) -> Collection[AgentLike]:
+        """Take these agents out, under the lock; they are returned so that the last reference goes outside of it."""
+        gone = [(name, self._agents.pop(name)) for name in names if name in self._agents]
+        for name, _ in gone:
+            changes.evicted(name)
+        return [agent for _, agent in gone]

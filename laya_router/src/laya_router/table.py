@@ -134,17 +134,30 @@ class CheckpointTable:
             TypeError: `name` is not a string.
             ValueError: nothing goes by that name; the message lists what does.
         """
-        cleaned = canonical_name(name)
-        if cleaned not in self._entries:
-            known = ", ".join(sorted(self._entries))
-            raise ValueError(f"unknown model {name!r}; known are {known} and their aliases")
-        return cleaned
+        return self._entry(canonical_name(name), name).name
 
     def __getitem__(self, name: str) -> Checkpoint:
-        return self._entries[name]
+        """The entry under the table's own name.
+
+        Raises:
+            ValueError: there is none, or it has just been taken out.
+        """
+        return self._entry(name, name)
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
+
+    def _entry(self, name: str, asked: str) -> Checkpoint:
+        """The entry under the table's own name, for a caller who asked for it as `asked`.
+
+        Raises:
+            ValueError: there is none; the message lists what there is.
+        """
+        entries = self._entries
+        entry = entries.get(name)
+        if entry is None:
+            raise ValueError(f"unknown model {asked!r}; known are {', '.join(sorted(entries))} and their aliases")
+        return entry
 
     def has_source(self, name: str) -> bool:
         """Whether the checkpoint could be built (again)."""

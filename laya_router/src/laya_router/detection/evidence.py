@@ -12,10 +12,13 @@ import attrs
 
 from laya_router.detection.identification import english_log_odds
 from laya_router.detection.prose import is_in_capitals, prose_of, words_of
+from laya_router.detection.units import spread
 from laya_router.detection.vocabulary import is_known, known_words
 
 # The log odds grow with the length of a text; past this many they say little more.
 _LOG_ODDS_SCALE: Final = 3.0
+# As many characters are more than enough to tell a language by, and identification takes most of the time.
+_IDENTIFIED_CHARACTERS: Final = 240
 _LEAST_WORDS: Final = 2
 
 
@@ -76,7 +79,7 @@ def evidence_of(text: str) -> Evidence | None:
     words = words_of(read)
     if not words:
         return None
-    return Evidence(read, len(words), known_words(words), english_log_odds(read))
+    return Evidence(read, len(words), known_words(words), english_log_odds(_to_identify(read)))
 
 
 @cache
@@ -86,12 +89,19 @@ def fitted_weights() -> Weights:
     return weights
 
 
+def _to_identify(text: str) -> str:
+    """A text, or of a long one its beginning, middle and end."""
+    if len(text) <= _IDENTIFIED_CHARACTERS:
+        return text
+    return " ".join(spread(text, _IDENTIFIED_CHARACTERS, pieces=3))
+
+
 def _without_names(prose: str) -> str:
     """A text without its capitalised words that no English dictionary has, if at least two others are left."""
-    if is_in_capitals(prose):
-        return prose
     tokens = prose.split()
     kept = [token for token in tokens if not _is_name(token)]
+    if len(kept) == len(tokens) or is_in_capitals(prose):
+        return prose
     return " ".join(kept) if len(words_of(" ".join(kept))) >= _LEAST_WORDS else prose
 
 

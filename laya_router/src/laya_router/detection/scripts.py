@@ -43,6 +43,9 @@ def script_of(character: str) -> str | None:
 
 def count_scripts(text: str) -> Counter[str]:
     """How many letters of each script a text has."""
+    if text.isascii():
+        letters = sum(map(str.isalpha, text))
+        return Counter({LATIN: letters}) if letters else Counter()
     counts: Counter[str] = Counter()
     for character, times in Counter(text).items():
         script = script_of(character)
