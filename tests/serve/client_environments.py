@@ -1,0 +1,44 @@
+"""Virtual environments for clients that nobody here wrote, so that their dependencies stay out of ours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# What pip says when it could not ask the index; anything else is a failure of the test.
+_OUT_OF_REACH = ("NewConnectionError", "ConnectTimeoutError", "Could not fetch URL", "No matching distribution found")
+_INSTALL_SECONDS = 280
+
+
+def client_environment(cache: Path, package: str) -> Path:
+    """The folder of the commands of an environment with `package` in it, made once and kept in `cache`."""
+    name = f"{package.replace('==', '-')}-{sys.version_info.major}.{sys.version_info.minor}"
+    folder = cache / name
+    if not (folder / "complete").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=_INSTALL_SECONDS)
+        _install(folder, package)
+        (folder / "complete").touch()
+    return folder / "bin"
+
+
+def _install(folder: Path, package: str) -> None:
+    installed = subprocess.run(
+        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package],
+        capture_output=True,
+        text=True,
+        timeout=_INSTALL_SECONDS,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
+        check=False,
+    )
+    if installed.returncode == 0:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    if any(sign in installed.stderr for sign in _OUT_OF_REACH):
+        pytest.skip(f"{package} cannot be installed, as the package index is out of reach")
+    raise RuntimeError(f"{package} cannot be installed:\n{installed.stderr}")

@@ -1,0 +1,83 @@
+"""SIGTERM under load: what was admitted is answered, what comes later gets 503, and then the process ends."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+import httpx
+
+from .raw import connected, question, request, response_of, status_of
+from .server_process import ServerProcess
+
+
+def wait_until_running(server: ServerProcess, probe_status: int) -> None:
+    """Wait until a further request is answered with this status, which tells that the ones before were admitted."""
+    with server.client() as client:
+        while client.post("/v1/systemone", json=question()).status_code != probe_status:
+            pass
+
+
+def test_running_requests_finish_and_new_ones_are_refused(stub: Callable[..., ServerProcess]) -> None:
+    server = stub(max_concurrent=2)
+    assert server.process is not None
+    with connected(server.port) as first, connected(server.port) as second, connected(server.port) as late:
+        for connection in (first, second):
+            connection.sendall(request(question({"wait": 3})))
+        wait_until_running(server, 503)
+        server.process.send_signal(signal.SIGTERM)
+        details = set()
+        while not any("shutting down" in detail for detail in details):
+            late.sendall(request(question()))
+            status, headers, body = response_of(late)
+            assert (status, headers["retry-after"]) == (503, "1")
+            details.add(body.decode())
+        with server.client() as client:
+            assert client.get("/health").json()["status"] == "ok"
+        assert status_of(first) == status_of(second) == 200
+    assert server.process.wait(60) in (0, -signal.SIGTERM)
+
+
+def test_what_does_not_finish_within_the_grace_is_cut(stub: Callable[..., ServerProcess]) -> None:
+    server = stub(max_concurrent=1, shutdown_grace=0.2)
+    with connected(server.port) as connection:
+        connection.sendall(request(question({"wait": 50})))
+        wait_until_running(server, 503)
+        assert server.stop() in (0, -signal.SIGTERM)
+        assert status_of(connection) in (None, 500)
+    assert "did not finish within 0.2 s" in server.log
+
+
+def test_under_load_no_admitted_request_is_lost(stub: Callable[..., ServerProcess]) -> None:
+    server = stub(max_concurrent=8)
+    answers: Counter[int] = Counter()
+    lost: list[str] = []
+    begun = threading.Event()
+
+    def ask() -> None:
+        with server.client() as client:
+            while True:
+                try:
+                    status = client.post("/v1/systemone", json=question({"wait": 0.01})).status_code
+                except httpx.ConnectError:
+                    return  # nobody listens any more
+                except httpx.TransportError as error:
+                    # A request that reached a closing connection was never admitted; one that was is in the log.
+                    lost.append(repr(error))
+                    return
+                answers[status] += 1
+                if answers[200] > 50:
+                    begun.set()
+
+    asking = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in asking:
+        thread.start()
+    assert begun.wait(60)
+    assert server.stop() in (0, -signal.SIGTERM)
+    for thread in asking:
+        thread.join(60)
+    assert set(answers) <= {200, 503}
+    # Every 200 that the server logged reached its client.
+    assert server.log.count('"POST /v1/systemone HTTP/1.1" 200') == answers[200]
