@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from laya_router.detection import Detection, detect, read
+from laya_router.detection import Detection, detect, evidence, read
+from laya_router.detection.identification import english_log_odds
 
 ENGLISH_NOTE = "Customer has called before. Please check the warranty and escalate if needed."
 JSON = st.recursive(
@@ -221,6 +222,36 @@ def test_the_language_of_a_long_text_is_that_of_the_whole_and_not_of_its_beginni
 )
 def test_the_grounds_say_what_was_found(state: object, grounds: str) -> None:
     assert read(state).grounds == grounds
+
+
+HUGE = {
+    "words": "hello there my friend, all is well " * 30_000,
+    "one word": "a" * 1_000_000,
+    "no space": "a.b'c/" * 200_000,
+    "emoji": "😀" * 500_000,
+    "controls": "\x00\x01\x1b" * 300_000,
+    "marks": "a" + "\u0301" * 500_000,
+    "markup": "<" * 1_000_000,
+    "surrogates": "\ud800" * 200_000,
+    "lines": "\n".join(f"line {number} of a long listing with some words" for number in range(50_000)),
+    "values": [f"value {number} is here" for number in range(50_000)],
+    "cyrillic": "привет мир " * 100_000,
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+def test_of_an_absurdly_large_state_no_more_is_read_than_of_a_large_one(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identified: list[str] = []
+
+    def note(text: str) -> float:
+        identified.append(text)
+        return english_log_odds(text)
+
+    monkeypatch.setattr(evidence, "english_log_odds", note)
+    assert set(detect(HUGE[kind])) == set(get_type_hints(Detection))
+    assert len(identified) <= 41 and max(map(len, identified), default=0) < 300
 
 
 @given(JSON)

@@ -1,9 +1,11 @@
-"""`laya predict`: answer questions about one text."""
+"""`laya predict`: answer questions about one text, or about every line of a file."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -27,6 +29,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--precision", help="float32, bfloat16, float16 or auto.")
 @click.option("--min-confidence", type=click.FloatRange(0, 1), help="Mark answers below this confidence.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
+@click.option("--batch", type=_FILE, help="Answer a file of JSON lines, each with a state; `-` is standard input.")
+@click.option("--output", type=_FILE, help="With --batch: write the results to this file.")
+@click.option("--resume", is_flag=True, help="With --batch: continue an --output that was interrupted.")
 def predict(
     text: str | None,
     file: Path | None,
@@ -38,13 +43,25 @@ def predict(
     precision: str | None,
     min_confidence: float | None,
     as_json: bool,
-) -> None:
+    batch: Path | None,
+    output: Path | None,
+    resume: bool,
+) -> int:
     """Answer questions about TEXT, which is read from standard input when it is absent or `-`.
 
     \b
     laya predict "I was charged twice, refund me" --preset triage --model mini
     laya predict --file ticket.txt --questions questions.json --json
+    laya predict --batch tickets.jsonl --preset triage --output answers.jsonl
     """
+    if batch is not None:
+        if text is not None or file is not None:
+            raise click.UsageError("with --batch the states come from its file: leave out the text and --file")
+        asked = {} if questions is None and preset is None else {"questions": read_questions(questions, preset)}
+        controls = {} if min_confidence is None else {"min_confidence": min_confidence}
+        return _predict_batch(batch, output, resume, asked, model, lang, controls, _router_options(device, precision))
+    if output is not None or resume:
+        raise click.UsageError("--output and --resume go with --batch FILE")
     asked = read_questions(questions, preset)
     state = read_state(text, file)
     options = _router_options(device, precision)
@@ -53,10 +70,37 @@ def predict(
     result = _answer(state, asked, model, lang, min_confidence, options)
     if as_json:
         print_json(result)
-        return
+        return 0
     from laya_router.commands.answers import print_answers
 
     print_answers(result)
+    return 0
+
+
+def _predict_batch(
+    batch: Path,
+    output: Path | None,
+    resume: bool,
+    asked: dict[str, Any],
+    model: str | None,
+    lang: str | None,
+    controls: dict[str, Any],
+    options: RouterOptions,
+) -> int:
+    from laya_hooks.providers import make_router
+    from laya_router.commands.batch.run import run_batch
+
+    if model is not None and ("/" in model or os.sep in model):
+        model, options["models"] = _named_source(model)
+    router = make_router(options)
+    with _told_what_is_installed():
+        if model is not None:
+            with working("loading"):
+                router.load(model)  # a wrong name or a broken checkpoint is no fault of the lines
+            asked["model"] = model
+        if lang is not None:
+            asked["lang"] = lang
+        return 1 if run_batch(router, batch, output, resume, asked, controls) else 0
 
 
 def _named_source(source: str) -> tuple[str, dict[str, Source]]:
@@ -84,13 +128,20 @@ def _answer(
     min_confidence: float | None,
     options: RouterOptions,
 ) -> dict[str, Any]:
-    from laya_hooks.errors import HubUnreachable
     from laya_hooks.providers import make_router
 
     router = make_router(options)
+    with _told_what_is_installed(), working("loading and answering"):
+        return router.predict(state, questions, model=model, lang=lang, min_confidence=min_confidence)
+
+
+@contextmanager
+def _told_what_is_installed() -> Iterator[None]:
+    """When the Hub cannot be reached, name the checkpoint that needs no download."""
+    from laya_hooks.errors import HubUnreachable
+
     try:
-        with working("loading and answering"):
-            return router.predict(state, questions, model=model, lang=lang, min_confidence=min_confidence)
+        yield
     except HubUnreachable as error:
         if error.installed is None:
             raise

@@ -1,0 +1,96 @@
+"""The input: one request a line, read as it is needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from attrs import frozen
+
+from laya_router.requests import parse_requests
+
+
+@frozen
+class Line:
+    """A line of the input: the request in it, or what is wrong with it."""
+
+    number: int
+    size: int
+    request: dict[str, Any] | None = None
+    error: str | None = None
+
+
+def read_lines(source: Iterable[bytes], defaults: Mapping[str, Any], skip: int = 0) -> Iterator[Line]:
+    """Read requests.
+
+    Args:
+        source: the lines of the input.
+        defaults: keys of a request for the lines that lack them.
+        skip: how many lines were answered before.
+
+    Raises:
+        ValueError: there are fewer lines than `skip`.
+    """
+    number = 0
+    for number, raw in enumerate(source, 1):
+        if number <= skip:
+            continue
+        try:
+            yield Line(number, len(raw), request=_request(raw, defaults))
+        except (TypeError, ValueError, RecursionError) as error:
+            yield Line(number, len(raw), error=_told(error))
+    if number < skip:
+        raise ValueError(f"the output has {skip} lines, but the input only {number}; it is the output of another input")
+
+
+def chunks(lines: Iterable[Line], most_lines: int, most_bytes: int) -> Iterator[list[Line]]:
+    """Put lines together, up to a number of them or of their bytes; a longer line is a chunk by itself."""
+    chunk: list[Line] = []
+    size = 0
+    for line in lines:
+        if chunk and (len(chunk) == most_lines or size + line.size > most_bytes):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(line)
+        size += line.size
+    if chunk:
+        yield chunk
+
+
+def _request(raw: bytes, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    text = raw.decode("utf-8-sig")
+    if not text.strip():
+        raise ValueError("the line is empty")
+    given = json.loads(text, parse_constant=_no_constant)
+    if not isinstance(given, dict):
+        raise ValueError(f"a line is a JSON object with a state, not {_kind(given)}")
+    request = {**defaults, **given}
+    if "questions" not in request:
+        raise ValueError("it has no questions; put them into the line, or give --questions or --preset")
+    parse_requests([request])
+    return request
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: column {error.colno}: {error.msg}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 text: {error.reason} at byte {error.start}"
+    if isinstance(error, RecursionError):
+        return "its JSON is nested too deeply"
+    return without_index(error)
+
+
+def without_index(error: Exception) -> str:
+    """The message of an error about a batch of one request, without the index."""
+    text = str(error) or type(error).__name__
+    return text.removeprefix("requests[0]: ").removeprefix("requests[0] ")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"not JSON: {name} is no JSON number")
+
+
+def _kind(value: object) -> str:
+    return {list: "an array", str: "a string", bool: "true or false", type(None): "null"}.get(type(value), "a number")

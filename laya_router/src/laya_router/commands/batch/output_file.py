@@ -1,0 +1,86 @@
+"""The output: a line for every line of the input, in order, whatever interrupts the writing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from io import SEEK_END
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from attrs import frozen
+
+_FAILED = b'{"line": '
+
+
+@frozen
+class Written:
+    """What an output file holds: its complete lines, and how many of them tell of a failure."""
+
+    lines: int = 0
+    failed: int = 0
+
+
+def open_output(path: Path, resume: bool) -> tuple[BinaryIO, Written]:
+    """Open an output file to append to.
+
+    Args:
+        resume: continue a file that is there; a last line without its end is cut off.
+
+    Raises:
+        FileExistsError: it is there, and `resume` is off.
+        ValueError: it is not the output of this command.
+        OSError: it cannot be opened.
+    """
+    if not resume:
+        try:
+            return path.open("xb"), Written()
+        except FileExistsError:
+            raise FileExistsError(f"{path} exists; --resume continues it, or choose another --output") from None
+    file = path.open("a+b")
+    try:
+        written = _repair(file, path)
+    except BaseException:
+        file.close()
+        raise
+    return file, written
+
+
+def write_lines(file: BinaryIO, results: Iterable[Mapping[str, Any]]) -> None:
+    """Write a line for each result and hand them to the system, so that the end of this process loses none."""
+    file.write(b"".join(_encoded(result) for result in results))
+    file.flush()
+
+
+def _repair(file: BinaryIO, path: Path) -> Written:
+    file.seek(0)
+    lines = failed = complete = 0
+    last = b""
+    for line in file:
+        if not line.endswith(b"\n"):
+            break
+        lines += 1
+        failed += line.startswith(_FAILED)
+        complete += len(line)
+        last = line
+    if last and not _is_result(last):
+        raise ValueError(f"{path}: line {lines} is not a result of `laya predict --batch`; is it the right file?")
+    file.truncate(complete)
+    file.seek(0, SEEK_END)
+    return Written(lines, failed)
+
+
+def _is_result(line: bytes) -> bool:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and ("answers" in value or ("line" in value and "error" in value))
+
+
+def _encoded(result: Mapping[str, Any]) -> bytes:
+    # Lone surrogates, which JSON can escape and UTF-8 cannot hold, make the line ASCII.
+    try:
+        return json.dumps(result, ensure_ascii=False, default=str).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(result, default=str).encode() + b"\n"

@@ -1,0 +1,123 @@
+"""The files of `laya predict --batch`: requests in, and an output that survives interruptions."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from laya_router.commands.batch.lines import Line, chunks, read_lines
+from laya_router.commands.batch.output_file import Written, open_output, write_lines
+
+DEFAULTS: dict[str, Any] = {"questions": {"q": {"type": "noul", "instructions": "Urgent?"}}, "model": "mini"}
+RESULTS = [{"answers": {"q": number}} if number % 3 else {"line": number, "error": "bad ✗"} for number in range(1, 8)]
+
+
+def only(raw: bytes, defaults: dict[str, Any] = DEFAULTS) -> Line:
+    (line,) = read_lines([raw], defaults)
+    return line
+
+
+def test_a_line_is_a_request_and_overrides_the_defaults() -> None:
+    raw = b'{"state": "a", "model": "other", "lang": "de", "max_len": 99}\n'
+    assert only(raw).request == {**DEFAULTS, "state": "a", "model": "other", "lang": "de", "max_len": 99}
+    assert only(b'\xef\xbb\xbf{"state": {"a": [1]}}').request == {**DEFAULTS, "state": {"a": [1]}}
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"\n", "the line is empty"),
+        (b"{", "not JSON: column 2"),
+        (b"[1]", "a JSON object with a state, not an array"),
+        (b"null", "not null"),
+        (b'{"state": "\xff"}', "not UTF-8 text: invalid start byte at byte 11"),
+        (b'{"state": NaN}', "NaN is no JSON number"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"states": "a"}', "lacks state"),
+        (b'{"state": null}', "the state is None"),
+        (b'{"state": "a", "colour": 1}', "unknown key 'colour'"),
+        (b'{"state": "a", "questions": [1]}', "questions are a mapping"),
+        (b'{"state": "a", "max_len": 0}', "max_len is a number of tokens of at least 1"),
+    ],
+)
+def test_a_bad_line_says_what_is_wrong(raw: bytes, message: str) -> None:
+    line = only(raw)
+    assert line.request is None and line.error is not None and message in line.error
+    assert "requests[" not in line.error
+
+
+def test_questions_have_to_come_from_somewhere() -> None:
+    error = only(b'{"state": "a"}', {}).error
+    assert error == "it has no questions; put them into the line, or give --questions or --preset"
+
+
+def test_skipped_lines_are_not_looked_at_and_numbers_stay() -> None:
+    assert [line.number for line in read_lines([b"{"] * 3 + [b'{"state": 1}'], DEFAULTS, skip=3)] == [4]
+    assert list(read_lines([b"{"] * 3, DEFAULTS, skip=3)) == []
+    with pytest.raises(ValueError, match="has 4 lines, but the input only 3"):
+        list(read_lines([b"{"] * 3, DEFAULTS, skip=4))
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(1, 50)), st.integers(1, 5), st.integers(1, 60))
+def test_chunks_keep_order_and_bounds(sizes: list[int], most_lines: int, most_bytes: int) -> None:
+    lines = [Line(number, size) for number, size in enumerate(sizes, 1)]
+    made = list(chunks(lines, most_lines, most_bytes))
+    assert [line for chunk in made for line in chunk] == lines
+    for chunk in made:
+        assert 1 <= len(chunk) <= most_lines
+        assert len(chunk) == 1 or sum(line.size for line in chunk) <= most_bytes
+
+
+def test_an_input_of_any_length_is_read_chunk_by_chunk() -> None:
+    read = []
+
+    def endless() -> Any:
+        while True:
+            read.append(None)
+            yield b'{"state": 1}'
+
+    made = chunks(read_lines(endless(), DEFAULTS), 10, 1 << 20)
+    assert len(next(made)) == len(next(made)) == 10
+    assert len(read) <= 21
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_cut_anywhere_a_resumed_output_loses_and_doubles_nothing(data: st.DataObject) -> None:
+    whole = "".join(json.dumps(result, ensure_ascii=False) + "\n" for result in RESULTS).encode()
+    kept = whole[: data.draw(st.integers(0, len(whole)))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "out.jsonl")
+        path.write_bytes(kept)
+        file, written = open_output(path, resume=True)
+        with file:
+            complete = kept.count(b"\n")
+            assert written == Written(complete, sum("error" in result for result in RESULTS[:complete]))
+            write_lines(file, RESULTS[complete:])
+        assert path.read_bytes() == whole
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("precious\n")
+    with pytest.raises(FileExistsError, match="--resume continues it"):
+        open_output(path, resume=False)
+    with pytest.raises(ValueError, match="line 1 is not a result"):
+        open_output(path, resume=True)
+    assert path.read_text() == "precious\n"
+
+
+def test_resuming_what_does_not_exist_begins(tmp_path: Path) -> None:
+    file, written = open_output(tmp_path / "out.jsonl", resume=True)
+    with file:
+        assert written == Written()
+        write_lines(file, [{"answers": {"q": "\ud800 ü"}}])
+    (line,) = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line) == {"answers": {"q": "\ud800 ü"}}
