@@ -105,12 +105,48 @@ def test_the_guess_of_the_call_comes_before_that_of_the_router() -> None:
 
 
 def test_a_guess_that_is_no_code_is_refused() -> None:
-    with pytest.raises(TypeError, match="lang_guess returned 7"):
+    with pytest.raises(TypeError, match="returned 7"):
         Router().route("text", lang_guess=lambda _: 7)
     with pytest.raises(TypeError, match="lang_guess"):
         Router().route("text", lang_guess=7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="lang_guess"):
         Router(lang_guess=7)  # type: ignore[arg-type]
+
+
+def no_idea(state: object) -> str:
+    raise LookupError("no idea")
+
+
+def test_a_guess_that_raises_is_named_with_what_it_may_return_and_its_index(builds: Any) -> None:
+    message = r"lang_guess <function no_idea .*> raised LookupError: .*no idea.*; it returns a language code, or None"
+    with pytest.raises(ValueError, match=message) as caught:
+        Router(lang_guess=no_idea).route("text")
+    assert isinstance(caught.value.__cause__, LookupError)
+    requests = [{"state": "x", "questions": {}, "model": "en"}, {"state": "x", "questions": {}, "lang_guess": no_idea}]
+    with pytest.raises(ValueError, match=rf"requests\[1\]: {message}"):
+        Router().predict_batch(requests)
+    requests[1]["lang_guess"] = lambda state: 7
+    with pytest.raises(TypeError, match=r"requests\[1\]: lang_guess .* returned 7"):
+        Router().predict_batch(requests)
+    assert builds.sources == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Router(models=["mine"]), TypeError, "models are a mapping of name to source, not list"),
+        (lambda: Router().preload(5), TypeError, "preload takes checkpoint names, not int 5"),
+        (lambda: Router().attach("mine", None), TypeError, "no agent to attach as 'mine'"),
+        (lambda: Router().register("auto", "./x"), ValueError, "'auto' cannot name a checkpoint"),
+        (lambda: Router().register("x", " "), ValueError, "source is blank"),
+        (lambda: Router().register(5, "./x"), TypeError, "a checkpoint name is a string, not int 5"),
+        (lambda: Router().unregister("nobody"), ValueError, "unknown model 'nobody'; known are english"),
+        (lambda: Router(default="nobody"), ValueError, "unknown model 'nobody'; known are english"),
+    ],
+)
+def test_a_mistake_at_the_table_is_told_with_value_and_choices(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
 
 
 def test_undecided_text_goes_to_the_default() -> None:

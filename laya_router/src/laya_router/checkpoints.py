@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast
 
@@ -58,9 +58,15 @@ class CheckpointHost(HookRegistry):
         return self._resident(self._table.resolve(name), self.hook_chain(), new_run_id())
 
     def preload(self, names: Sequence[str] | None = None) -> None:
-        """Build several checkpoints, or all that are registered, and keep room for all of them."""
+        """Build several checkpoints, or all that are registered, and keep room for all of them.
+
+        Raises:
+            TypeError, ValueError: a name is none, or nobody knows it; nothing is built then.
+        """
         if isinstance(names, str):
             names = [names]
+        elif names is not None and not isinstance(names, Iterable):
+            raise TypeError(f"preload takes checkpoint names, not {type(names).__name__} {names!r}")
         wanted = self._table.buildable() if names is None else [self._table.resolve(name) for name in names]
         self._residency.make_room_for(len(set(wanted)))
         for name in wanted:
@@ -82,7 +88,12 @@ class CheckpointHost(HookRegistry):
         """Make an existing agent resident under a name, new or known; room is made for it, `on_load` does not run.
 
         Under a name that has a source, a later load may evict it, and the source is built when asked for again.
+
+        Raises:
+            TypeError, ValueError: the name cannot be one, or the agent is None.
         """
+        if agent is None:
+            raise TypeError(f"there is no agent to attach as {name!r}: it is None")
         checkpoint = self._table.attach(name)
         with self._telling() as changes:
             self._residency.put(checkpoint, agent, changes)

@@ -68,7 +68,7 @@ class Router(CheckpointHost):
         load_options: LoadOptions | None = None,
     ) -> None:
         self._init_hooks(hooks, on_predict_start, on_predict_end, hooks_raise, hooks_concurrent, hooks_timeout)
-        table = CheckpointTable.for_router(models or {}, standalone_repos)
+        table = CheckpointTable.for_router({} if models is None else models, standalone_repos)
         options: LoadOptions = {"device": device, "token": token, **(load_options or {})}
         self._init_checkpoints(table, max_loaded, options, default)
         self._rules = RoutingRules(table, self.default, auto_task_detection, lang_guess)
@@ -100,7 +100,7 @@ class Router(CheckpointHost):
         """
         request = RouteRequest(state, {} if questions is None else questions, model, task, lang, lang_guess)
         chain = self.hook_chain(hooks, hooks_raise=hooks_raise, hooks_timeout=hooks_timeout)
-        return self._route(request, chain, _call_id())
+        return self._settled(self._rules.decide(request), request, chain, _call_id())
 
     def route_batch(
         self,
@@ -250,8 +250,8 @@ class Router(CheckpointHost):
                 self._rules.check(request)
         return parsed
 
-    def _route(self, request: RouteRequest, chain: HookChain, run_id: str) -> RouteDecision:
-        decision = self._rules.decide(request)
+    def _settled(self, decision: RouteDecision, request: RouteRequest, chain: HookChain, run_id: str) -> RouteDecision:
+        """A decision as the route hooks leave it."""
         if not chain.handles("on_route"):
             return decision
         before = RouteDecision(decision)
@@ -262,11 +262,16 @@ class Router(CheckpointHost):
     def _route_all(
         self, requests: Sequence[RouteRequest], chain: HookChain, run_ids: Sequence[str]
     ) -> list[RouteDecision]:
-        return [self._route(request, chain, run_id) for request, run_id in zip(requests, run_ids, strict=True)]
+        decisions = []
+        for index, (request, run_id) in enumerate(zip(requests, run_ids, strict=True)):
+            with naming(index):
+                decision = self._rules.decide(request)
+            decisions.append(self._settled(decision, request, chain, run_id))
+        return decisions
 
     def _open(self, request: RouteRequest, chain: HookChain) -> tuple[PredictContext, AgentLike]:
         run_id = _call_id()
-        decision = self._route(request, chain, run_id)
+        decision = self._settled(self._rules.decide(request), request, chain, run_id)
         agent = self._resident(decision.model, chain, run_id)
         ctx = self._context(request, decision, agent, run_id)
         scope = current_scope()

@@ -25,6 +25,7 @@ from laya_router.workflows import match_workflow
 if TYPE_CHECKING:
     from laya_router.detection import Detection
 
+_RETURNS: Final = "it returns a language code, or None to abstain"
 _SPELLING: Final = re.compile(r"[\s_-]+")
 
 
@@ -107,10 +108,7 @@ class RoutingRules:
 
     def _by_guess(self, request: RouteRequest, workflow: str | None) -> RouteDecision | None:
         for guess in (request.lang_guess, self.lang_guess):
-            code = guess(request.state) if callable(guess) else guess
-            if code is not None and not isinstance(code, str):
-                raise TypeError(f"lang_guess returned {code!r}; return a language code, or None to abstain")
-            decision = self._by_language(code, "lang_guess", workflow)
+            decision = self._by_language(_guessed(guess, request.state), "lang_guess", workflow)
             if decision is not None:
                 return decision
         return None
@@ -140,3 +138,21 @@ class RoutingRules:
             detection=detection,
             workflow=workflow,
         )
+
+
+def _guessed(guess: LangGuess | None, state: object) -> str | None:
+    """The code a guess comes to.
+
+    Raises:
+        ValueError: the callable raised.
+        TypeError: it returned something else than a code or None.
+    """
+    if not callable(guess):
+        return guess
+    try:
+        code = guess(state)
+    except Exception as error:
+        raise ValueError(f"lang_guess {guess!r} raised {type(error).__name__}: {error}; {_RETURNS}") from error
+    if code is not None and not isinstance(code, str):
+        raise TypeError(f"lang_guess {guess!r} returned {code!r}; {_RETURNS}")
+    return code

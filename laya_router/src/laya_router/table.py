@@ -119,6 +119,8 @@ class CheckpointTable:
         Raises:
             TypeError, ValueError: a name or a source of the caller cannot be one.
         """
+        if not isinstance(models, Mapping):
+            raise TypeError(f"models are a mapping of name to source, not {type(models).__name__}")
         table = cls(published_sources(standalone_repos))
         for name, source in named_checkpoints().items():
             if clean_name(name) not in table and clean_name(name) not in ALIASES:
