@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import signal
+import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-_RUNNING = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
-_START_SECONDS = 120
+_PAUSE = 0.05
+_START_ATTEMPTS = 4000
 _STOP_SECONDS = 60
 
 
@@ -23,7 +24,7 @@ class ServerProcess:
     """Starts a command that serves, and ends it with the block.
 
     Args:
-        command: what to run; it says "running on http://127.0.0.1:PORT".
+        command: what to run.
         settings: LAYA_* variables by the name of their setting.
         log: the file that its output is kept in.
     """
@@ -46,16 +47,17 @@ class ServerProcess:
 
     def __enter__(self) -> ServerProcess:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYA_")}
-        own = {"LAYA_HOST": "127.0.0.1", "LAYA_PORT": "0", "PYTHONUNBUFFERED": "1"}
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        self.process = subprocess.Popen(
-            self._command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**kept, **own, **self._settings}
-        )
-        running = threading.Event()
-        threading.Thread(target=self._copy_log, args=(running,), daemon=True).start()
-        if not running.wait(_START_SECONDS) or self.port == 0:
+        self.port = int(self._settings.get("LAYA_PORT", 0)) or free_port()
+        own = {"LAYA_HOST": "127.0.0.1", "LAYA_PORT": str(self.port), "PYTHONUNBUFFERED": "1"}
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                self._command, stdout=log, stderr=subprocess.STDOUT, env={**kept, **self._settings, **own}
+            )
+        try:
+            self._wait_until_it_answers()
+        except BaseException:
             self.stop(signal.SIGKILL)
-            raise RuntimeError(f"the server did not start:\n{self.log}")
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -72,23 +74,30 @@ class ServerProcess:
         """A client of the server."""
         return httpx.Client(base_url=self.url, timeout=60, **more)
 
-    def _copy_log(self, running: threading.Event) -> None:
-        assert self.process is not None and self.process.stdout is not None
-        with self._log.open("wb") as log:
-            for line in self.process.stdout:
-                log.write(line)
-                log.flush()
-                found = _RUNNING.search(line.decode(errors="replace"))
-                if found:
-                    self.port = int(found[1])
-                    running.set()
-        running.set()
+    def _wait_until_it_answers(self) -> None:
+        assert self.process is not None
+        for _ in range(_START_ATTEMPTS):
+            try:
+                httpx.get(f"{self.url}/health", timeout=60)
+            except httpx.ConnectError:
+                with suppress(subprocess.TimeoutExpired):
+                    self.process.wait(_PAUSE)
+                    break
+            else:
+                return
+        raise RuntimeError(f"the server did not start:\n{self.log}")
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def real_server(log: Path, **settings: Any) -> ServerProcess:
     """The server as it is installed, with the embedded checkpoint for every language."""
-    import json
-
     import laya_mini
 
     checkpoint = str(Path(laya_mini.__file__).parent / "checkpoint")

@@ -22,6 +22,8 @@ logger = logging.getLogger("laya.serve")
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LAST_SECONDS = 1
+# Longer than clients and proxies keep an idle connection, so that none of them asks on one that is being closed.
+_KEEP_ALIVE_SECONDS = 75
 
 
 class DrainingServer(uvicorn.Server):
@@ -38,6 +40,7 @@ class DrainingServer(uvicorn.Server):
                 log_config=_logging(settings.log_level),
                 server_header=False,
                 timeout_graceful_shutdown=_LAST_SECONDS,
+                timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             )
         )
         self._slots: Slots = app.state.slots
