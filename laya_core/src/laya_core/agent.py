@@ -317,15 +317,15 @@ class Agent(ContinuousBatching, HookRegistry):
         questions = parse_questions(context.questions)
         gate = None if min_confidence is None else ConfidenceGate.parse(min_confidence)
         temperatures = self._temperatures(lang)
-        rows: list[Row] = []
+        rows: tuple[Row, ...] = ()
         if states and questions:
             started = perf_counter()
             prefixes = engine.prefixes(questions, context)
-            rows = [
+            rows = tuple(
                 engine.encoder.row(prefix, state)
                 for state in engine.encoder.encode_states(states)
                 for prefix in prefixes
-            ]
+            )
             record_timings(context, tokenize=perf_counter() - started)
         return PreparedCall(len(states), questions, rows, temperatures, gate)
 

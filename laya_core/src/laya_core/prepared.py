@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import define
 
 from .confidence_gate import ConfidenceGate
 from .config import Temperatures
@@ -16,7 +16,7 @@ from .questions import Question
 from .results import build_result, empty_result
 
 
-@frozen(eq=False)
+@define(eq=False, weakref_slot=False)
 class PreparedCall:
     """The rows of a call, question by question within state by state.
 

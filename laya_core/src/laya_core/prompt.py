@@ -76,7 +76,7 @@ class Prefix:
     cut: CutOptions | None
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Row:
     """What the model scores: token ids, and the places of the option markers through `prefix`."""
 

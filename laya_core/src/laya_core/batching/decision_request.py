@@ -74,11 +74,10 @@ class DecisionRequest(RowRequest):
     def on_end(self) -> None:
         self._events.put((self, None))
 
-    def output_of_row(self, index: int) -> DecisionOutput | None:
-        """The output of one question, on the delivery thread; None if the call has failed meanwhile."""
+    def output_of_row(self, index: int) -> DecisionOutput:
+        """The output of one question that is scored, on the delivery thread."""
         prepared, scores = self._prepared, self.scores[index]
-        if prepared is None or scores is None:
-            return None
+        assert prepared is not None and scores is not None
         qid = prepared.question_id(index)
         return DecisionOutput(
             self.request_id,

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import frozen
 
 from laya_core.decoding import RowScores
+from laya_core.prepared import PreparedCall
 from laya_core.prompt import Row
+from laya_core.questions import Question
 from laya_hooks import RequestCancelled, current_scope
 from laya_hooks.lifecycle import HookedCall, require_one_result_per_state
 from laya_hooks.protocols import CallablesArgument, HooksArgument, MinConfidence, Questions
@@ -86,6 +88,7 @@ class ContinuousBatchingManager:
         )
         self._ids = count()
         self._prefix = f"{id(self):x}"
+        self._last_questions: Mapping[Any, Question] = {}
         self._destroyed = False
         weakref.finalize(self, self._delivery.events.put, None).atexit = False
 
@@ -260,6 +263,7 @@ class ContinuousBatchingManager:
                 prepared = None
             else:
                 prepared = agent._prepare(agent.engine, context, min_confidence, lang)
+                self._share_questions(prepared)
             request = DecisionRequest(
                 request_id,
                 call,
@@ -364,6 +368,15 @@ class ContinuousBatchingManager:
             raise
         scheduled, finished = request.scheduled_at or request.queued_at, request.finished_at or request.queued_at
         return ScoredRows(scores, scheduled - request.queued_at, finished - scheduled)
+
+    def _share_questions(self, prepared: PreparedCall) -> None:
+        """Let a request hold the questions of the one before it if they are the same: many wait with the same."""
+        last = self._last_questions
+        # By their texts, because 1, 1.0 and True are equal, but not the same label.
+        if repr(last) == repr(prepared.questions):
+            prepared.questions = last
+        else:
+            self._last_questions = prepared.questions
 
     def refuse_if_paused(self, method: str) -> None:
         """Raise a `RuntimeError` inside `pause()` of this thread, where `method` would wait for ever."""

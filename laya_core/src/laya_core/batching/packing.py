@@ -9,7 +9,7 @@ from attrs import frozen
 
 
 class QueuedRow(Protocol):
-    """What a scheduler knows of a row."""
+    """What a scheduler knows of a row. Rows are hashed and compared by identity."""
 
     @property
     def length(self) -> int:

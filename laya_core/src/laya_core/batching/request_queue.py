@@ -53,7 +53,7 @@ class RequestQueue:
             self.end(request, "finished")
             return
         request.queued_at = perf_counter()
-        request.tickets = [RowTicket(request, index) for index in range(len(request.rows))]
+        request.tickets = tuple(RowTicket(request, index) for index in range(len(request.rows)))
         request.queued = len(request.tickets)
         self._unfinished[id(request)] = request
         self._waiting += 1
@@ -92,7 +92,11 @@ class RequestQueue:
 
     def settle_row(self, request: RowRequest, index: int, scores: RowScores) -> None:
         """Note the scores of a row, unless its request has ended."""
-        if request.has_ended or request.scores[index] is not None:
+        if request.has_ended:
+            return
+        if not request.scores:
+            request.scores = [None] * len(request.rows)
+        elif request.scores[index] is not None:
             return
         request.scores[index] = scores
         request.left -= 1

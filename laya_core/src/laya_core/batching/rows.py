@@ -63,7 +63,7 @@ class RowRequest:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
-        self.scores: list[RowScores | None] = [None] * len(rows)
+        self.scores: list[RowScores | None] = []  # filled when the first row is scored
         self.left = len(rows)
         self.queued = 0
         self.tickets: Sequence[RowTicket] = ()

@@ -41,19 +41,22 @@ class FifoScheduler(Generic[R]):
 
     def __init__(self) -> None:
         # Ordered dictionaries, because a plain one gets slow at the front after many removals there.
-        self._rows: OrderedDict[int, R] = OrderedDict()
+        self._rows: OrderedDict[R, None] = OrderedDict()
 
     def add(self, row: R) -> None:
-        self._rows[id(row)] = row
+        self._rows[row] = None
 
     def remove(self, row: R) -> bool:
-        return self._rows.pop(id(row), None) is not None
+        if row not in self._rows:
+            return False
+        del self._rows[row]
+        return True
 
     def next_pass(self, limits: PassLimits, now: float) -> list[list[R]]:
-        groups = pack(self._rows.values(), limits)
+        groups = pack(self._rows, limits)
         for group in groups:
             for row in group:
-                del self._rows[id(row)]
+                del self._rows[row]
         return groups
 
     def __len__(self) -> int:
@@ -69,18 +72,19 @@ class ShortestScheduler(Generic[R]):
 
     def __init__(self, max_overtake_seconds: float) -> None:
         self._patience = max_overtake_seconds
-        self._arrivals: OrderedDict[int, R] = OrderedDict()
-        self._by_length: dict[int, OrderedDict[int, R]] = {}
+        self._arrivals: OrderedDict[R, None] = OrderedDict()
+        self._by_length: dict[int, OrderedDict[R, None]] = {}
 
     def add(self, row: R) -> None:
-        self._arrivals[id(row)] = row
-        self._by_length.setdefault(row.length, OrderedDict())[id(row)] = row
+        self._arrivals[row] = None
+        self._by_length.setdefault(row.length, OrderedDict())[row] = None
 
     def remove(self, row: R) -> bool:
-        if self._arrivals.pop(id(row), None) is None:
+        if row not in self._arrivals:
             return False
+        del self._arrivals[row]
         alike = self._by_length[row.length]
-        del alike[id(row)]
+        del alike[row]
         if not alike:
             del self._by_length[row.length]
         return True
@@ -99,9 +103,9 @@ class ShortestScheduler(Generic[R]):
         def is_overdue(row: R) -> bool:
             return now - row.arrived >= self._patience
 
-        yield from takewhile(is_overdue, self._arrivals.values())
+        yield from takewhile(is_overdue, self._arrivals)
         for length in sorted(self._by_length):
-            yield from (row for row in self._by_length[length].values() if not is_overdue(row))
+            yield from (row for row in self._by_length[length] if not is_overdue(row))
 
 
 _factories: Final[dict[str, SchedulerFactory]] = {
