@@ -1,0 +1,147 @@
+"""Calls of many threads with and without the batching engine, in turns on one agent.
+
+    python tests/benchmarks/bench_batching.py [--rounds 5] [--threads 16] [--calls 48] [--scheduler fifo] …
+
+Prints requests per second and latencies of both sides, their ratios (median of the rounds), the padding of the passes,
+and the memory that queued requests take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+import statistics
+import tempfile
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import torch
+from batching_checkpoint import write_checkpoint
+
+from laya_core import Agent
+from laya_core.batching import ContinuousBatchingConfig, ContinuousBatchingManager
+
+TEXT = "please refund the invoice my account was charged twice and nobody answers since monday it is broken"
+QUESTIONS: dict[str, Any] = {
+    "team": {
+        "type": "choice",
+        "instructions": "Which team should answer?",
+        "criteria": ["billing", "support", "sales"],
+    },
+    "anger": {"type": "score", "instructions": "How angry is the customer?", "criteria": ["calm", "cross", "furious"]},
+    "refund": {"type": "noul", "instructions": "Does the customer want money back?"},
+}
+
+
+def states(count: int, words: tuple[int, int]) -> list[str]:
+    dice = random.Random(0)
+    return [" ".join(dice.choices(TEXT.split(), k=dice.randint(*words))) for _ in range(count)]
+
+
+def timed(call: Callable[[str], object], texts: list[str], threads: int) -> tuple[float, list[float]]:
+    """Requests per second of `threads` callers, and the seconds each call took."""
+
+    def one(text: str) -> float:
+        started = perf_counter()
+        call(text)
+        return perf_counter() - started
+
+    started = perf_counter()
+    if threads == 1:
+        latencies = list(map(one, texts))
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            latencies = list(pool.map(one, texts))
+    return len(texts) / (perf_counter() - started), sorted(latencies)
+
+
+def percentile(ordered: list[float], percent: int) -> float:
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] * 1000
+
+
+def compare(agent: Agent, manager: ContinuousBatchingManager, threads: int, calls: int, rounds: int) -> None:
+    texts = states(calls, (10, 60))
+
+    def ask(text: str) -> object:
+        return agent.predict(text, QUESTIONS)
+
+    ask(texts[0])
+    sides: dict[str, list[tuple[float, list[float]]]] = {"without": [], "engine": []}
+    for number in range(rounds):
+        for side in ("without", "engine") if number % 2 else ("engine", "without"):
+            agent._manager = manager if side == "engine" else None
+            sides[side].append(timed(ask, texts, threads))
+    agent._manager = manager
+    for side, measured in sides.items():
+        rate = statistics.median(rate for rate, _ in measured)
+        p50, p99 = (statistics.median(percentile(times, p) for _, times in measured) for p in (50, 99))
+        print(f"{threads:3} threads, {side:8} {rate:7.2f} requests/s   p50 {p50:8.1f} ms   p99 {p99:8.1f} ms")
+    pairs = list(zip(sides["engine"], sides["without"], strict=True))
+    rates = sorted(engine[0] / without[0] for engine, without in pairs)
+    tails = statistics.median(percentile(engine[1], 99) / percentile(without[1], 99) for engine, without in pairs)
+    print(f"{threads:3} threads, ratio    {statistics.median(rates):.3f} × ({rates[0]:.3f} to {rates[-1]:.3f})", end="")
+    print(f"   p99 {tails:.3f} ×")
+
+
+def queued_memory(agent: Agent, questions: dict[str, Any], count: int) -> float:
+    """Bytes a queued request takes beyond its tokens."""
+    manager = ContinuousBatchingManager(agent, ContinuousBatchingConfig())
+    texts = states(count + 100, (10, 30))
+    for text in texts[:100]:
+        manager.add_request(text, questions)
+    gc.collect()
+    tracemalloc.start()
+    requests = [manager._outputs.request(manager.add_request(text, questions)) for text in texts[100:]]
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - requests.__sizeof__()
+    tracemalloc.stop()
+    # The lists of a request, and the numbers in them, which its rows share.
+    tokens = sum(
+        sum(row.ids.__sizeof__() + 16 for row in request.rows)
+        + 28 * len({id(token) for row in request.rows for token in row.ids[len(row.prefix.ids) :] if token > 256})
+        for request in requests
+        if request is not None
+    )
+    manager.destroy()
+    return (grown - tokens) / count
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--calls", type=int, default=48)
+    parser.add_argument("--torch-threads", type=int, default=2)
+    parser.add_argument("--precision", default="auto")
+    parser.add_argument("--scheduler", default="fifo")
+    parser.add_argument("--queued", type=int, default=10_000)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.torch_threads)
+    warnings.simplefilter("ignore", RuntimeWarning)
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint = write_checkpoint(Path(folder) / "checkpoint")
+        config = {"scheduler_type": arguments.scheduler}
+        options: dict[str, Any] = {"device": "cpu", "precision": arguments.precision}
+        with Agent(checkpoint, continuous_batching=config, **options) as agent:
+            manager = agent.init_continuous_batching()
+            manager.warmup()
+            budget = manager.stats().max_batch_tokens
+            print(f"{agent.dtype}, {torch.get_num_threads()} torch threads, {budget} tokens a pass", flush=True)
+            compare(agent, manager, arguments.threads, arguments.calls, arguments.rounds)
+            stats = manager.stats()
+            print(f"padding {stats.padding:.1%} of the tokens, {stats.rows / stats.passes:.1f} rows a pass")
+            compare(agent, manager, 1, max(6, arguments.calls // 4), arguments.rounds)
+            for name, questions in (("1 question", {"refund": QUESTIONS["refund"]}), ("3 questions", QUESTIONS)):
+                if arguments.queued:
+                    size = queued_memory(agent, questions, arguments.queued)
+                    print(f"{arguments.queued} queued requests of {name}: {size:.0f} bytes each beyond their tokens")
+
+
+if __name__ == "__main__":
+    main()
