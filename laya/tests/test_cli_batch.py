@@ -113,6 +113,8 @@ def line_count(output: Path) -> int:
     return output.read_bytes().count(b"\n") if output.exists() else 0
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_killed_in_the_middle_and_resumed_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
     count = 600
     requests = [
