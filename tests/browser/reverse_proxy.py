@@ -41,7 +41,10 @@ def _nginx(port: int, upstream: str, folder: Path) -> list[str]:
     folders = "\n".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
+    # The workers write below the folder, which is closed to nginx's own user.
+    user = "user root;" if os.geteuid() == 0 else ""
     text = f"""
+    {user}
     daemon off;
     pid {folder}/nginx.pid;
     events {{}}
