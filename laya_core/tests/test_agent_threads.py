@@ -81,7 +81,6 @@ def test_a_closed_agent_refuses_calls_and_says_what_to_do(checkpoint: Path, load
         lambda: agent.predict("text", QUESTIONS, on_predict_start=events.append),
         lambda: agent.predict_batch([], QUESTIONS, on_predict_start=events.append),
         lambda: agent.predict_long("text", QUESTIONS, on_predict_start=events.append),
-        lambda: agent.device,
     ):
         with pytest.raises(RuntimeError, match="closed; load the checkpoint again"):
             call()

@@ -63,7 +63,7 @@ def test_out_of_memory_moves_this_request_alone_to_the_cpu(on_device: Any, agent
     assert device.passes == 1
     assert loaded.predict("text", QUESTION) == expected
     assert (loaded.cpu_fallback_count, device.passes) == (1, 2)
-    assert loaded.device == "meta"
+    assert loaded.engine.device == torch.device("meta")
 
 
 def test_all_rows_of_the_request_run_again_when_a_later_pass_fails(on_device: Any, agent: Agent) -> None:
@@ -102,6 +102,14 @@ def test_requests_that_fail_at_once_are_all_answered_and_counted(on_device: Any,
         thread.join()
     assert answers == [expected] * 8
     assert loaded.cpu_fallback_count == 4
+
+
+def test_a_closed_agent_still_tells_what_it_was(on_device: Any) -> None:
+    loaded, _ = on_device(failures={1: torch.OutOfMemoryError(FULL)})
+    loaded.predict("text", QUESTION)
+    loaded.close()
+    assert (loaded.device, loaded.dtype) == ("cpu", torch.float32)
+    assert (loaded.cpu_fallback_count, loaded.last_fallback_reason) == (1, FULL)
 
 
 def test_other_errors_are_not_retried(on_device: Any) -> None:

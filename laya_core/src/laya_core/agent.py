@@ -94,7 +94,10 @@ class Agent(ContinuousBatching, HookRegistry):
         self.config = CheckpointConfig.read(checkpoint.directory / "rl_agent_config.json")
         self._lang_temperatures = parse_lang_temperatures(lang_temperatures or {}, self.config.temperatures)
         dtype = resolve_precision(precision, self.config.amp_dtype, chosen_device)
-        self._engine: Engine | None = Engine(checkpoint, self.config, chosen_device, dtype, chosen_backend)
+        engine = Engine(checkpoint, self.config, chosen_device, dtype, chosen_backend)
+        self._engine: Engine | None = engine
+        # What a closed agent, which has no engine, still tells.
+        self._device, self._dtype, self._fallbacks = engine.device, engine.dtype, engine.fallbacks
         self.backend = chosen_backend
         self.model_id = checkpoint.model_id
         self.revision = checkpoint.revision
@@ -114,23 +117,23 @@ class Agent(ContinuousBatching, HookRegistry):
 
     @property
     def device(self) -> str:
-        """Where the model computes, for example "cpu" or "cuda:0"."""
-        return str(self.engine.device)
+        """Where the model computes, for example "cpu" or "cuda:0"; where it did when the agent is closed."""
+        return str(self._device)
 
     @property
     def dtype(self) -> torch.dtype:
         """The number format the model computes in."""
-        return self.engine.dtype
+        return self._dtype
 
     @property
     def cpu_fallback_count(self) -> int:
         """Requests that ran out of device memory and were answered on the CPU."""
-        return self.engine.cpu_fallback_count
+        return self._fallbacks.count
 
     @property
     def last_fallback_reason(self) -> str | None:
         """The error text of the last of them."""
-        return self.engine.last_fallback_reason
+        return self._fallbacks.last_reason
 
     def predict_batch(
         self,

@@ -25,6 +25,19 @@ from .weights import load_model, position_limit
 _log = logging.getLogger(__name__)
 
 
+class Fallbacks:
+    """How often a device ran out of memory, and why last; may be read when the model is gone."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last_reason: str | None = None
+
+    def note(self, reason: str) -> None:
+        """Count one more."""
+        self.count += 1
+        self.last_reason = reason
+
+
 class Engine:
     """Scores rows on one device. Thread-safe."""
 
@@ -41,9 +54,8 @@ class Engine:
         self.dtype = dtype
         self.encoder = PromptEncoder(PromptTokenizer(checkpoint.directory / "tokenizer"), config.option_layout)
         self._runner = self._load(device, dtype, backend)
-        self.cpu_fallback_count = 0
-        self.last_fallback_reason: str | None = None
-        # Guards the two counters above and the building of the spare below.
+        self.fallbacks = Fallbacks()
+        # Guards the notes above and the building of the spare below.
         self._fallback = threading.Lock()
         self._spare: PassRunner | None = None
 
@@ -131,8 +143,7 @@ class Engine:
 
     def _cpu_spare(self, reason: str) -> PassRunner:
         with self._fallback:
-            self.cpu_fallback_count += 1
-            self.last_fallback_reason = reason
+            self.fallbacks.note(reason)
             if self._spare is None:
                 _log.warning("out of memory on %s; answering this request on the CPU", self.device)
                 self._spare = self._load(torch.device("cpu"), torch.float32, "eager")

@@ -20,6 +20,14 @@ _BLOCK: Final = 1 << 20
 
 
 @frozen
+class HubCheckpoint:
+    """A repository on the Hub and the checkpoint's folder in it, or ""."""
+
+    repo: str
+    folder: str
+
+
+@frozen
 class LocalCheckpoint:
     """A checkpoint directory on this machine; `revision` is the Hub commit it was fetched from, if any."""
 
@@ -51,28 +59,29 @@ def find_checkpoint(
         PermissionError: the Hub refuses access.
         HubUnreachable: the Hub does not answer and the checkpoint is not in the cache.
         ValueError: `source` can be neither a directory nor a Hub id.
+        TypeError: it is nothing of the kind.
     """
-    resolved = resolve_checkpoint(source)
-    if isinstance(resolved, tuple):
-        resolved, inner = resolved
-        subfolder = subfolder or inner
-    location = os.path.expanduser(os.fspath(resolved))
-    folder = _checked_subfolder(subfolder)
-    if os.path.isdir(location):
-        found = LocalCheckpoint(str(source) if isinstance(source, str) else location, Path(location, folder))
-    elif not isinstance(resolved, str) or _looks_like_path(resolved):
-        raise FileNotFoundError(f"there is no checkpoint directory {location}; check the path")
-    elif _HUB_ID.fullmatch(resolved):
-        snapshot = fetch_snapshot(resolved, folder, revision, token, contents)
-        found = LocalCheckpoint(f"{resolved}/{folder}" if folder else resolved, snapshot / folder, snapshot.name)
-    else:
-        raise ValueError(
-            f"unknown checkpoint {resolved!r}: not a directory, not a Hub id (owner/name), "
-            "and no installed package provides that name"
-        )
-    if not found.directory.is_dir():
-        raise FileNotFoundError(f"{found.directory} is missing; check the subfolder {subfolder!r}")
-    return found
+    found = _place_of(source, subfolder)
+    if isinstance(found, HubCheckpoint):
+        repo, folder = found.repo, found.folder
+        snapshot = fetch_snapshot(repo, folder, revision, token, contents)
+        found = LocalCheckpoint(f"{repo}/{folder}" if folder else repo, snapshot / folder, snapshot.name)
+    return _existing(found)
+
+
+def check_source(source: Source, subfolder: str | None = None) -> None:
+    """Refuse what cannot be a checkpoint of decisions, as far as can be told without torch and the Hub.
+
+    Raises:
+        FileNotFoundError: there is no such directory, or it is no checkpoint.
+        ValueError: `source` can be neither a directory nor a Hub id.
+        TypeError: it is nothing of the kind.
+    """
+    found = _place_of(source, subfolder)
+    if isinstance(found, LocalCheckpoint):
+        config = _existing(found).directory / DECISION_MODEL.needed[0]
+        if not config.is_file():
+            raise FileNotFoundError(f"{config} is missing; a checkpoint directory must contain it")
 
 
 def verify_digests(directory: Path, expected_sha256: Mapping[str, str]) -> None:
@@ -94,6 +103,37 @@ def verify_digests(directory: Path, expected_sha256: Mapping[str, str]) -> None:
             raise ValueError(
                 f"{path} has SHA-256 {actual}, expected {expected}; do not use this file, download it again"
             )
+
+
+def _place_of(source: Source, subfolder: str | None) -> LocalCheckpoint | HubCheckpoint:
+    resolved = resolve_checkpoint(source)
+    match resolved:
+        case (str() | os.PathLike() as resolved, str() | None as inner):
+            subfolder = subfolder or inner
+        case str() | os.PathLike():
+            pass
+        case _:
+            raise TypeError(
+                f"a checkpoint is a directory, a Hub id, a name or (repository, subfolder), not {resolved!r}"
+            )
+    location = os.path.expanduser(os.fspath(resolved))
+    folder = _checked_subfolder(subfolder)
+    if os.path.isdir(location):
+        return LocalCheckpoint(str(source) if isinstance(source, str) else location, Path(location, folder))
+    if not isinstance(resolved, str) or _looks_like_path(resolved):
+        raise FileNotFoundError(f"there is no checkpoint directory {location}; check the path")
+    if _HUB_ID.fullmatch(resolved):
+        return HubCheckpoint(resolved, folder)
+    raise ValueError(
+        f"unknown checkpoint {resolved!r}: not a directory, not a Hub id (owner/name), "
+        "and no installed package provides that name"
+    )
+
+
+def _existing(found: LocalCheckpoint) -> LocalCheckpoint:
+    if not found.directory.is_dir():
+        raise FileNotFoundError(f"{found.directory} is missing; check the subfolder {found.directory.name!r}")
+    return found
 
 
 def _looks_like_path(source: str) -> bool:
