@@ -18,10 +18,11 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import torch
+from attrs import frozen
 from batching_checkpoint import write_checkpoint
 
 from laya_core import Agent
@@ -44,21 +45,31 @@ def states(count: int, words: tuple[int, int]) -> list[str]:
     return [" ".join(dice.choices(TEXT.split(), k=dice.randint(*words))) for _ in range(count)]
 
 
-def timed(call: Callable[[str], object], texts: list[str], threads: int) -> tuple[float, list[float]]:
-    """Requests per second of `threads` callers, and the seconds each call took."""
+@frozen
+class Measured:
+    """One side in one round: requests per second, the seconds of each call in order, processor seconds a request."""
+
+    rate: float
+    latencies: list[float]
+    processor: float
+
+
+def timed(call: Callable[[str], object], texts: list[str], threads: int) -> Measured:
+    """Let `threads` callers ask about all texts."""
 
     def one(text: str) -> float:
         started = perf_counter()
         call(text)
         return perf_counter() - started
 
-    started = perf_counter()
+    started, used = perf_counter(), process_time()
     if threads == 1:
         latencies = list(map(one, texts))
     else:
         with ThreadPoolExecutor(threads) as pool:
             latencies = list(pool.map(one, texts))
-    return len(texts) / (perf_counter() - started), sorted(latencies)
+    seconds, used = perf_counter() - started, process_time() - used
+    return Measured(len(texts) / seconds, sorted(latencies), used / len(texts))
 
 
 def percentile(ordered: list[float], percent: int) -> float:
@@ -72,21 +83,22 @@ def compare(agent: Agent, manager: ContinuousBatchingManager, threads: int, call
         return agent.predict(text, QUESTIONS)
 
     ask(texts[0])
-    sides: dict[str, list[tuple[float, list[float]]]] = {"without": [], "engine": []}
+    sides: dict[str, list[Measured]] = {"without": [], "engine": []}
     for number in range(rounds):
         for side in ("without", "engine") if number % 2 else ("engine", "without"):
             agent._manager = manager if side == "engine" else None
             sides[side].append(timed(ask, texts, threads))
     agent._manager = manager
     for side, measured in sides.items():
-        rate = statistics.median(rate for rate, _ in measured)
-        p50, p99 = (statistics.median(percentile(times, p) for _, times in measured) for p in (50, 99))
+        rate = statistics.median(each.rate for each in measured)
+        p50, p99 = (statistics.median(percentile(each.latencies, p) for each in measured) for p in (50, 99))
         print(f"{threads:3} threads, {side:8} {rate:7.2f} requests/s   p50 {p50:8.1f} ms   p99 {p99:8.1f} ms")
     pairs = list(zip(sides["engine"], sides["without"], strict=True))
-    rates = sorted(engine[0] / without[0] for engine, without in pairs)
-    tails = statistics.median(percentile(engine[1], 99) / percentile(without[1], 99) for engine, without in pairs)
+    rates = sorted(engine.rate / without.rate for engine, without in pairs)
+    used = statistics.median(engine.processor / without.processor for engine, without in pairs)
+    tails = statistics.median(percentile(one.latencies, 99) / percentile(other.latencies, 99) for one, other in pairs)
     print(f"{threads:3} threads, ratio    {statistics.median(rates):.3f} × ({rates[0]:.3f} to {rates[-1]:.3f})", end="")
-    print(f"   p99 {tails:.3f} ×")
+    print(f"   p99 {tails:.3f} ×   processor time a request {used:.3f} ×", flush=True)
 
 
 def queued_memory(agent: Agent, questions: dict[str, Any], count: int) -> float:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import threading
+import tracemalloc
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -311,3 +313,31 @@ def test_widths_are_padded_to_the_interval_and_answers_stay(
         assert agent.predict("text", ASKED)["answers"]["n"]["noul"] == pytest.approx(expected, abs=2e-4)
         stats = agent.init_continuous_batching().stats()
     assert (stats.passes, stats.padded_tokens) == (2, 128)
+
+
+def test_a_queued_request_is_small(agent_on: Callable[[str], Agent]) -> None:
+    manager = ContinuousBatchingManager(agent_on("bert"), ContinuousBatchingConfig(), FakeRunner())
+    asked = {"n": ASKED["n"]}
+    for number in range(50):
+        manager.add_request(f"warm {number}", asked)
+    gc.collect()
+    tracemalloc.start()
+    ids = [manager.add_request(f"text {number}", asked) for number in range(400)]
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    tokens = sum(row.ids.__sizeof__() for request in map(manager._outputs.request, ids) for row in request.rows)  # type: ignore[union-attr]
+    assert (grown - tokens) / len(ids) <= 2048
+    manager.destroy()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_the_manager_does_not_run_in_a_forked_child(batched: Agent) -> None:
+    batched.init_continuous_batching().warmup()
+    child = os.fork()
+    if child == 0:
+        manager = batched._manager
+        os._exit(int(manager is None or manager.is_running() or manager.takes_requests))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert batched.predict("text", ASKED)["answers"]
