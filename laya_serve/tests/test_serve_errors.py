@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from laya_hooks import Draining, QueueFull, RequestCancelled
+from laya_hooks import Draining, HubUnreachable, QueueFull, RequestCancelled
 
 SINGLE, BATCH = "/v1/systemone", "/v1/systemone/batch"
 QUESTIONS = {"q": {"type": "noul", "instructions": "Is it urgent?"}}
@@ -238,6 +238,21 @@ def test_no_room_in_the_engine_is_a_503_with_retry_after(client: TestClient, rou
         response = client.post(route, json=sent)
         assert (response.status_code, response.headers["retry-after"]) == (503, "1")
         assert isinstance(response.json()["detail"], str)
+
+
+@pytest.mark.parametrize(
+    ("installed", "advice"), [("mini", 'send "model": "mini", which is installed, or try again later'), (None, "later")]
+)
+def test_a_checkpoint_out_of_reach_is_a_503_that_names_it_and_what_to_do(
+    client: TestClient, router: Any, caplog: pytest.LogCaptureFixture, installed: str | None, advice: str
+) -> None:
+    router.failure = HubUnreachable("not in /home/me/cache", installed, "org/multilingual")
+    for route, sent in ((SINGLE, body()), (BATCH, batch())):
+        response = client.post(route, json=sent)
+        assert (response.status_code, response.headers["retry-after"]) == (503, "60")
+        detail = response.json()["detail"]
+        assert "org/multilingual" in detail and detail.endswith(advice) and "/home/me" not in detail
+        assert "not in /home/me/cache" in caplog.records[-1].getMessage()
 
 
 def test_unknown_routes_and_wrong_methods_are_json_too(client: TestClient) -> None:

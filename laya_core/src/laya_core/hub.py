@@ -102,5 +102,6 @@ def _explained(failure: Exception, repo: str) -> OSError:
         return PermissionError(f"the Hub refuses access to {repo}; check the token ({reason})")
     return HubUnreachable(
         f"{repo} is not in the local cache ({constants.HF_HUB_CACHE}) and the Hub at {constants.ENDPOINT} cannot "
-        f"be reached; connect once to download it, or load a local directory ({reason})"
+        f"be reached; connect once to download it, or load a local directory ({reason})",
+        repo=repo,
     )

@@ -39,6 +39,7 @@ class AgentBuilder:
                 f"{error}; the checkpoint {installed!r} is installed and needs no download: "
                 f'use model="{installed}" or Router(default="{installed}")',
                 installed,
+                error.repo,
             ) from error
 
     def _installed_checkpoint(self) -> str | None:

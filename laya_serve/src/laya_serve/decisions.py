@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from laya_hooks.errors import Draining, QueueFull, RequestCancelled
+from laya_hooks.errors import Draining, HubUnreachable, QueueFull, RequestCancelled
 from laya_hooks.protocols import Result, RouterLike
 from laya_hooks.scope import current_scope
 from laya_hooks.usage import aggregate_usage
@@ -19,7 +19,7 @@ from laya_serve.errors import FAILED
 from laya_serve.failure_log import log_failure
 from laya_serve.limits import Limits
 from laya_serve.questions import place_of, questions_of, refuse_equal_keys, state_of, states_of
-from laya_serve.refused import ClientGone, Refused, busy
+from laya_serve.refused import ClientGone, Refused, busy, out_of_reach
 from laya_serve.replies import Reply, routing_headers, timing_headers
 from laya_serve.tournament import Request, Tournament
 from laya_serve.wire import WireMode
@@ -136,6 +136,9 @@ class Decisions:
             if scope is not None and scope.cancelled:
                 raise ClientGone from error
             raise busy("the request was dropped before it was answered; try again") from error
+        except HubUnreachable as error:
+            log_failure(error, body)
+            raise out_of_reach(error) from error
         except BaseException as error:
             # A SystemExit or KeyboardInterrupt out of a hook must not end the event loop that waits for this thread.
             raise _failed(error, body) from error

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from laya_hooks.errors import HubUnreachable
+
 RETRY: Final = {"Retry-After": "1"}
 """Headers of a 503: come back in a second."""
+
+RETRY_DOWNLOAD: Final = {"Retry-After": "60"}
+"""Headers of a 503 that lasts until the Hub can be reached."""
 
 CLOSE: Final = {"Connection": "close"}
 """Headers of a refusal that leaves a part of the body unread."""
@@ -46,6 +51,17 @@ class UnknownModel(Refused):
 def busy(message: str) -> Refused:
     """The 503 of a server that has no room right now."""
     return Refused(503, message, headers=RETRY)
+
+
+def out_of_reach(error: HubUnreachable) -> Refused:
+    """The 503 of a request whose checkpoint is not on this machine and cannot be downloaded.
+
+    The error itself names folders and hosts of the server; it is for the log.
+    """
+    what = f"the checkpoint {error.repo}" if error.repo else "the checkpoint"
+    message = f"{what} that this request needs is not on the server, which cannot reach the Hub to download it"
+    advice = f'send "model": "{error.installed}", which is installed, or try again later' if error.installed else ""
+    return Refused(503, f"{message}; {advice or 'try again later'}", headers=RETRY_DOWNLOAD)
 
 
 class ClientGone(Exception):

@@ -28,7 +28,7 @@ _REFUSALS: Final = {
     413: "A limit was reached; `detail` says which.",
     422: "A question or control that is refused; `detail` says why.",
     500: "The server failed; the cause is in its log.",
-    503: "No room, or shutting down.",
+    503: "No room, shutting down, or the checkpoint is not on the server and cannot be downloaded.",
 }
 
 
