@@ -59,7 +59,13 @@ def test_every_option_reaches_the_router(laya: Run, router: Any, questions_file:
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [("./My Checkpoint/", "my-checkpoint"), ("org/Repo", "repo"), ("/", "checkpoint"), ("../..", "checkpoint")],
+    [
+        ("./My Checkpoint/", "my-checkpoint"),
+        ("org/Repo", "repo"),
+        ("/", "checkpoint"),
+        ("../..", "checkpoint"),
+        ("./auto", "checkpoint"),
+    ],
 )
 def test_a_directory_or_hub_id_becomes_a_checkpoint_of_its_own(laya: Run, router: Any, model: str, name: str) -> None:
     assert laya("predict", "x", "--preset", "guard", "--model", model)[0] == 0
@@ -81,6 +87,13 @@ def test_the_text_comes_from_standard_input_when_it_is_absent_or_a_dash(
     monkeypatch.setattr("sys.stdin", io.StringIO("from a pipe\n"))
     assert laya("predict", *argument, "--preset", "guard")[0] == 0
     assert router.asked[0]["state"] == "from a pipe\n"
+
+
+def test_standard_input_that_is_no_text_is_named(laya: Run, router: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), encoding="utf-8"))
+    code, out, err = laya("predict", "--preset", "guard")
+    assert (code, out) == (2, "")
+    assert err == "laya: error: standard input: not utf-8 text: unexpected end of data at byte 3\n"
 
 
 def test_the_text_comes_from_a_file_and_json_files_are_json_states(laya: Run, router: Any, tmp_path: Path) -> None:
@@ -109,6 +122,9 @@ def mistakes() -> list[tuple[list[str], str]]:
         ([" ", "--preset", "guard"], "there is no text"),
         (["--preset", "guard"], "there is no text in standard input"),
         (["x", "--preset", "guard", "--min-confidence", "2"], "--min-confidence"),
+        (["x", "--preset", "guard", "--min-confidence", "nan"], "'--min-confidence': nan is not in the range"),
+        (["x", "--questions", "deep.json"], "deep.json: its JSON is nested too deeply"),
+        (["--file", "long.json", "--preset", "guard"], "long.json: not usable as JSON: Exceeds the limit"),
         (["x", "--nonsense"], "--nonsense"),
         (["x", "y", "--preset", "guard"], "unexpected extra argument"),
     ]
@@ -130,6 +146,8 @@ def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(
         "list.json": b"[1]",
         "flat.json": b'{"q": "urgent?"}',
         "latin.json": b'{"q": "\xff"}',
+        "deep.json": b"[" * 100_000,
+        "long.json": b"9" * 5_000,
         "empty.txt": b"\n",
         "a.txt": b"text",
         "q.json": b"{}",

@@ -114,6 +114,11 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     assert path.read_text() == "precious\n"
 
 
+def test_what_has_no_end_is_not_resumed() -> None:
+    with pytest.raises(ValueError, match="/dev/null is not a file, so it cannot be resumed"):
+        open_output(Path("/dev/null"), resume=True)
+
+
 def test_resuming_what_does_not_exist_begins(tmp_path: Path) -> None:
     file, written = open_output(tmp_path / "out.jsonl", resume=True)
     with file:

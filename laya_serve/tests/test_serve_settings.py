@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from laya_hooks import HubUnreachable
 from laya_serve import Settings, create_app
 from laya_serve.building import build_router
-from laya_serve.command import serve_command
+from laya_serve.command import main, serve_command
 from laya_serve.preload import preload
 from laya_serve.server import check_address
 from laya_serve.settings import variable_of
@@ -267,6 +267,27 @@ def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(arguments: li
     assert run.returncode == 2
     assert run.stderr.startswith("laya-serve: error: ") and run.stderr.count("\n") == 1
     assert says in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "told"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (RuntimeError("CUDA driver\nis too old"), 2, "laya-serve: error: CUDA driver is too old\n"),
+        (TypeError("no source"), 2, "laya-serve: error: no source\n"),
+    ],
+)
+def test_what_ends_the_start_is_no_traceback(
+    failure: BaseException, code: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(settings: Settings) -> None:
+        raise failure
+
+    monkeypatch.setattr("laya_serve.command.run", fail)
+    monkeypatch.setattr("sys.argv", ["laya-serve"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().err.strip("\n")) == (code, told.strip("\n"))
 
 
 def test_importing_the_package_imports_no_torch() -> None:

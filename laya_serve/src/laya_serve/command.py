@@ -35,12 +35,14 @@ def serve_command() -> click.Command:
 
 
 def main() -> None:
-    """Run the server from the command line (`laya-serve`): exit code 2 and one line on a mistake."""
+    """Run the server from the command line (`laya-serve`): 2 and one line on a mistake, 130 when interrupted."""
     try:
         serve_command().main(prog_name="laya-serve", standalone_mode=False)
     except click.ClickException as error:
         sys.exit(_one_line(error.format_message()))
-    except (LayaError, OSError, ValueError) as error:
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(130)
+    except (LayaError, OSError, RuntimeError, TypeError, ValueError) as error:
         sys.exit(_one_line(str(error)))
 
 

@@ -26,7 +26,7 @@ def read_state(text: str | None, file: Path | None) -> Any:
         return _required(text, "the argument")
     if text is None and sys.stdin.isatty():
         raise click.UsageError("there is no text: give it as an argument, with --file, or on standard input")
-    return _required(sys.stdin.read(), "standard input")
+    return _required(_standard_input(), "standard input")
 
 
 def read_questions(file: Path | None, preset: str | None) -> dict[str, Any]:
@@ -57,10 +57,22 @@ def read_json(file: Path) -> Any:
         ValueError: it is not JSON; the message names file and line.
         OSError: it cannot be read.
     """
+    text = _read(file)
     try:
-        return json.loads(_read(file))
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"{file}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except RecursionError as error:
+        raise ValueError(f"{file}: its JSON is nested too deeply") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise ValueError(f"{file}: not usable as JSON: {error}") from error
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"standard input: not {error.encoding} text: {error.reason} at byte {error.start}") from error
 
 
 def _read(file: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -14,8 +15,22 @@ import click
 from laya_hooks.protocols import LoadOptions, RouterOptions, Source
 from laya_router.commands.inputs import read_questions, read_state
 from laya_router.commands.output import print_json, working
+from laya_router.table import asks_for_routing
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class _Confidence(click.FloatRange):
+    """A number in [0, 1]; nan, which compares with no bound, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail("nan is not in the range 0<=x<=1.", param, ctx)
+        return number
+
+
+_CONFIDENCE = _Confidence(0, 1)
 
 
 @click.command(short_help="Answer questions about a text.")
@@ -27,7 +42,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--lang", help="The language of the text, such as `de`.")
 @click.option("--device", help="cpu, cuda, mps or xpu; the best there is by default.")
 @click.option("--precision", help="float32, bfloat16, float16 or auto.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Mark answers below this confidence.")
+@click.option("--min-confidence", type=_CONFIDENCE, help="Mark answers below this confidence.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @click.option("--batch", type=_FILE, help="Answer a file of JSON lines, each with a state; `-` is standard input.")
 @click.option("--output", type=_FILE, help="With --batch: write the results to this file.")
@@ -106,7 +121,9 @@ def _predict_batch(
 def _named_source(source: str) -> tuple[str, dict[str, Source]]:
     """A name for a directory or Hub id, taken from its last part, and the table entry for it."""
     last = PurePath(source).name.lower()
-    name = re.sub(r"[^a-z0-9._-]+", "-", last).lstrip("._-") or "checkpoint"
+    name = re.sub(r"[^a-z0-9._-]+", "-", last).lstrip("._-")
+    if not name or asks_for_routing(name):
+        name = "checkpoint"
     return name, {name: source}
 
 

@@ -29,7 +29,7 @@ def open_output(path: Path, resume: bool) -> tuple[BinaryIO, Written]:
 
     Raises:
         FileExistsError: it is there, and `resume` is off.
-        ValueError: it is not the output of this command.
+        ValueError: it is no regular file, or not the output of this command.
         OSError: it cannot be opened.
     """
     if not resume:
@@ -37,6 +37,8 @@ def open_output(path: Path, resume: bool) -> tuple[BinaryIO, Written]:
             return path.open("xb"), Written()
         except FileExistsError:
             raise FileExistsError(f"{path} exists; --resume continues it, or choose another --output") from None
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a file, so it cannot be resumed; choose a file as --output")
     file = path.open("a+b")
     try:
         written = _repair(file, path)
