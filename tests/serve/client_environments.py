@@ -14,22 +14,27 @@ import pytest
 _OUT_OF_REACH = ("NewConnectionError", "ConnectTimeoutError", "Could not fetch URL", "No matching distribution found")
 _INSTALL_SECONDS = 280
 
+SDK = ("jevcompat==0.1.1", "typesafe-sdk==0.7.5")
+"""TypeSafe's client, and the conformance suite, which has a requirement that is checked with that client."""
 
-def client_environment(cache: Path, package: str) -> Path:
-    """The folder of the commands of an environment with `package` in it, made once and kept in `cache`."""
-    name = f"{package.replace('==', '-')}-{sys.version_info.major}.{sys.version_info.minor}"
+SCHEMATHESIS = ("schemathesis==4.32.5",)
+
+
+def client_environment(cache: Path, packages: tuple[str, ...]) -> Path:
+    """The folder of the commands of an environment with these packages in it, made once and kept in `cache`."""
+    name = "-".join([*(package.replace("==", "-") for package in packages), f"py{sys.version_info.minor}"])
     folder = cache / name
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=_INSTALL_SECONDS)
-        _install(folder, package)
+        _install(folder, packages)
         (folder / "complete").touch()
     return folder / "bin"
 
 
-def _install(folder: Path, package: str) -> None:
+def _install(folder: Path, packages: tuple[str, ...]) -> None:
     installed = subprocess.run(
-        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package],
+        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
         capture_output=True,
         text=True,
         timeout=_INSTALL_SECONDS,
@@ -40,5 +45,5 @@ def _install(folder: Path, package: str) -> None:
         return
     shutil.rmtree(folder, ignore_errors=True)
     if any(sign in installed.stderr for sign in _OUT_OF_REACH):
-        pytest.skip(f"{package} cannot be installed, as the package index is out of reach")
-    raise RuntimeError(f"{package} cannot be installed:\n{installed.stderr}")
+        pytest.skip(f"{', '.join(packages)} cannot be installed, as the package index is out of reach")
+    raise RuntimeError(f"{', '.join(packages)} cannot be installed:\n{installed.stderr}")

@@ -15,15 +15,15 @@ from .server_process import ServerProcess, real_server, stub_server
 
 
 @pytest.fixture(scope="session")
-def client_commands(request: pytest.FixtureRequest) -> Callable[[str], Path]:
-    """The commands of a package in a virtual environment of its own; they are kept from run to run."""
+def client_commands(request: pytest.FixtureRequest) -> Callable[[tuple[str, ...]], Path]:
+    """The commands of packages in a virtual environment of its own; they are kept from run to run."""
     folder = request.config.cache.mkdir("clients-of-the-server")
-    return cache(lambda package: client_environment(folder, package))
+    return cache(lambda packages: client_environment(folder, packages))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ServerProcess]]:
-    """The real server under some settings; servers of equal settings are one, and end with the module."""
+    """The real server under some settings; servers of equal settings are one, as a start takes seconds."""
     folder = tmp_path_factory.mktemp("servers")
     servers: dict[object, ServerProcess] = {}
     with ExitStack() as stack:

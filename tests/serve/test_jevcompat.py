@@ -10,20 +10,21 @@ from typing import Any
 
 import pytest
 
+from .client_environments import SDK
 from .server_process import ServerProcess
-
-PACKAGE = "jevcompat==0.1.1"
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
-def check(client_commands: Callable[[str], Path], tmp_path: Path) -> Callable[..., dict[str, dict[str, Any]]]:
+def check(
+    client_commands: Callable[[tuple[str, ...]], Path], tmp_path: Path
+) -> Callable[..., dict[str, dict[str, Any]]]:
     """Run the suite; its results by requirement."""
 
     def run(server: ServerProcess, *arguments: str) -> dict[str, dict[str, Any]]:
         report = tmp_path / "report.json"
-        command = [client_commands(PACKAGE) / "jevcompat", "test", server.url, "--json", report, *arguments]
+        command = [client_commands(SDK) / "jevcompat", "test", server.url, "--json", report, *arguments]
         subprocess.run(command, capture_output=True, timeout=850, check=False)
         content = json.loads(report.read_text(encoding="utf-8"))
         assert content["aborted"] is None and not content["case_errors"] and not content["inconclusive"], content

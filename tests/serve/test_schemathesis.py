@@ -12,22 +12,31 @@ from pathlib import Path
 
 import pytest
 
+from .client_environments import SCHEMATHESIS
 from .server_process import ServerProcess
 
-PACKAGE = "schemathesis==4.32.5"
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize("strict", ["0", "contract"])
+@pytest.mark.parametrize(
+    ("strict", "phases", "examples"), [("0", "examples,coverage,fuzzing", 20), ("contract", "examples,fuzzing", 5)]
+)
 def test_the_server_keeps_to_its_own_description(
-    serve: Callable[..., ServerProcess], client_commands: Callable[[str], Path], tmp_path: Path, strict: str
+    serve: Callable[..., ServerProcess],
+    client_commands: Callable[[tuple[str, ...]], Path],
+    tmp_path: Path,
+    strict: str,
+    phases: str,
+    examples: int,
 ) -> None:
     server = serve(jev_strict=strict)
+    command = client_commands(SCHEMATHESIS) / "schemathesis"
     run = subprocess.run(
         [
-            *(client_commands(PACKAGE) / "schemathesis", "run", f"{server.url}/openapi.json"),
-            *("--phases", "examples,coverage,fuzzing", "--max-examples", "10", "--seed", "1"),
+            *(command, "--config-file", CONFIGURATION, "run", f"{server.url}/openapi.json"),
+            *("--phases", phases, "--max-examples", str(examples), "--seed", "1"),
             *("--checks", "all", "--exclude-checks", "positive_data_acceptance", "--request-timeout", "120"),
             *("--generation-database", "none", "--suppress-health-check", "all", "--no-color"),
         ],
@@ -37,5 +46,5 @@ def test_the_server_keeps_to_its_own_description(
         timeout=850,
         check=False,
     )
-    assert run.returncode == 0, run.stdout[-5000:]
+    assert run.returncode == 0, run.stdout[-5000:] + run.stderr
     assert "Tested: 4" in run.stdout

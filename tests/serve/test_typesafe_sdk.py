@@ -10,19 +10,18 @@ from typing import Any
 
 import pytest
 
+from .client_environments import SDK
 from .server_process import ServerProcess
 
-PACKAGE = "typesafe-sdk==0.7.5"
-
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def seen(serve: Callable[..., ServerProcess], client_commands: Callable[[str], Path]) -> dict[str, Any]:
+def seen(serve: Callable[..., ServerProcess], client_commands: Callable[[tuple[str, ...]], Path]) -> dict[str, Any]:
     """What the client's calls came to."""
     server = serve(jev_strict="contract", api_key="a-key")
     script = Path(__file__).with_name("sdk_calls.py")
-    command = [client_commands(PACKAGE) / "python", script, server.url, "a-key"]
+    command = [client_commands(SDK) / "python", script, server.url, "a-key"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=550, check=False)
     assert run.returncode == 0, run.stderr
     result: dict[str, Any] = json.loads(run.stdout)
