@@ -178,7 +178,7 @@ def test_an_unreachable_hub_names_the_installed_checkpoint(
     builds.failure = HubUnreachable("no route to the Hub")
     with pytest.raises(HubUnreachable, match=r'no route.*model="mini" or Router\(default="mini"\)') as caught:
         Router().load("english")
-    assert caught.value.installed == "mini"
+    assert (caught.value.installed, caught.value.checkpoint) == ("mini", "english")
 
 
 def test_an_unreachable_hub_is_all_that_is_said_where_nothing_is_installed(
@@ -188,7 +188,7 @@ def test_an_unreachable_hub_is_all_that_is_said_where_nothing_is_installed(
     builds.failure = HubUnreachable("no route to the Hub")
     with pytest.raises(HubUnreachable) as caught:
         Router().load("english")
-    assert caught.value is builds.failure
+    assert caught.value is builds.failure and caught.value.checkpoint == "english"
 
 
 class Gate:

@@ -103,5 +103,5 @@ def _explained(failure: Exception, repo: str) -> OSError:
     return HubUnreachable(
         f"{repo} is not in the local cache ({constants.HF_HUB_CACHE}) and the Hub at {constants.ENDPOINT} cannot "
         f"be reached; connect once to download it, or load a local directory ({reason})",
-        repo=repo,
+        checkpoint=repo,
     )

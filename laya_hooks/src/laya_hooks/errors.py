@@ -29,13 +29,13 @@ class HubUnreachable(LayaError, ConnectionError):
     Args:
         message: what was to be downloaded and what to do about it.
         installed: the name of a checkpoint that is installed and needs no download, if there is one.
-        repo: the Hub id of the checkpoint that was asked for.
+        checkpoint: what was asked for: its name in a router, or its Hub id.
     """
 
-    def __init__(self, message: str, installed: str | None = None, repo: str | None = None) -> None:
+    def __init__(self, message: str, installed: str | None = None, checkpoint: str | None = None) -> None:
         super().__init__(message)
         self.installed = installed
-        self.repo = repo
+        self.checkpoint = checkpoint
 
 
 class PluginError(LayaError):

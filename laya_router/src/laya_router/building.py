@@ -34,12 +34,13 @@ class AgentBuilder:
         except HubUnreachable as error:
             installed = self._installed_checkpoint()
             if installed is None:
+                error.checkpoint = name
                 raise
             raise HubUnreachable(
                 f"{error}; the checkpoint {installed!r} is installed and needs no download: "
                 f'use model="{installed}" or Router(default="{installed}")',
                 installed,
-                error.repo,
+                name,
             ) from error
 
     def _installed_checkpoint(self) -> str | None:

@@ -43,5 +43,5 @@ def _with_setting(error: HubUnreachable) -> HubUnreachable:
         f"{error.__cause__ or error}; {error.installed} is installed and needs no download: "
         f"set LAYA_DEFAULT_MODEL={error.installed}",
         error.installed,
-        error.repo,
+        error.checkpoint,
     )

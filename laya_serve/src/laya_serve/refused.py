@@ -58,7 +58,7 @@ def out_of_reach(error: HubUnreachable) -> Refused:
 
     The error itself names folders and hosts of the server; it is for the log.
     """
-    what = f"the checkpoint {error.repo}" if error.repo else "the checkpoint"
+    what = f"the checkpoint {error.checkpoint!r}" if error.checkpoint else "the checkpoint"
     message = f"{what} that this request needs is not on the server, which cannot reach the Hub to download it"
     advice = f'send "model": "{error.installed}", which is installed, or try again later' if error.installed else ""
     return Refused(503, f"{message}; {advice or 'try again later'}", headers=RETRY_DOWNLOAD)
