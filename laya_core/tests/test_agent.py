@@ -237,3 +237,41 @@ def test_what_is_no_hook_is_refused_when_the_agent_is_made_and_when_it_is_called
         Agent(checkpoint, device="cpu", **argument)
     with pytest.raises(TypeError):
         agent.predict("text", QUESTIONS, **argument)
+
+
+def _nested() -> Any:
+    nested: Any = []
+    for _ in range(100_000):
+        nested = [nested]
+    return nested
+
+
+def _circular() -> Any:
+    circular: dict[str, Any] = {}
+    circular["self"] = circular
+    return circular
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (_circular, "this dict cannot be written as JSON: Circular reference"),
+        (_nested, "this list cannot be written as JSON: it is nested too deeply"),
+        (lambda: {(1, 2): 3}, "this dict cannot be written as JSON: keys must be str"),
+        (lambda: 10**5000, "this int cannot be written as JSON: Exceeds the limit"),
+    ],
+)
+def test_what_json_cannot_hold_is_named(agent: Agent, value: Callable[[], Any], message: str) -> None:
+    question = {"type": "noul", "instructions": "Is it so?"}
+    with pytest.raises(ValueError, match=r"^states\[1\]: " + message):
+        agent.predict_batch(["text", value()], {"q": question})
+    with pytest.raises(ValueError, match=message):
+        agent.predict_long(value(), {"q": question})
+    with pytest.raises(ValueError, match="^question 'q': " + message):
+        agent.predict("text", {"q": {**question, "instructions": value()}})
+
+
+def test_a_language_that_is_no_text_is_refused(agent: Agent) -> None:
+    wrong: Any = 5
+    with pytest.raises(TypeError, match="lang must be a language code such as 'de', not 5"):
+        agent.predict("text", {"q": {"type": "noul", "instructions": "Is it so?"}}, lang=wrong)

@@ -52,6 +52,14 @@ def test_a_missing_directory_is_named(source: str) -> None:
         find_checkpoint(Path("nowhere"))
 
 
+def test_a_subfolder_or_digests_of_another_type_are_named(checkpoint: Path) -> None:
+    wrong: Any = 5
+    with pytest.raises(TypeError, match="5 must be a relative path inside the checkpoint"):
+        find_checkpoint(checkpoint, subfolder=wrong)
+    with pytest.raises(TypeError, match="expected_sha256 maps relative paths to hex digests, not 5"):
+        verify_digests(checkpoint, wrong)
+
+
 @pytest.mark.parametrize("source", ["no-such-model", "", "what is this", "owner/na me", "https:model"])
 def test_what_can_be_neither_directory_nor_hub_id_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match="unknown checkpoint"):

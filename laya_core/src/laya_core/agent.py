@@ -262,11 +262,16 @@ class Agent(ContinuousBatching, HookRegistry):
         """Free the model as soon as the calls that run are done; later ones raise `RuntimeError`. May be repeated.
 
         With a batching manager it returns when the rows in its queue are answered.
+
+        Raises:
+            RuntimeError: called inside `pause()` of this thread; the agent stays open then.
         """
+        managers = [manager for manager in (self._manager, self._kept_manager) if manager is not None]
+        for manager in managers:
+            manager.refuse_if_paused("close")
         self._engine = None
-        for manager in (self._manager, self._kept_manager):
-            if manager is not None:
-                manager.retire()
+        for manager in managers:
+            manager.retire()
         self._manager = self._kept_manager = None
 
     def __enter__(self) -> Self:
@@ -345,6 +350,8 @@ class Agent(ContinuousBatching, HookRegistry):
         )
 
     def _temperatures(self, lang: str | None) -> Temperatures:
+        if lang is not None and not isinstance(lang, str):
+            raise TypeError(f"lang must be a language code such as 'de', not {lang!r}")
         if lang is None or not self._lang_temperatures:
             return self.config.temperatures
         return self._lang_temperatures.get(primary_subtag(lang), self.config.temperatures)

@@ -136,8 +136,12 @@ class PromptEncoder:
         return self._prefix(texts, budget)
 
     def encode_states(self, states: Sequence[object]) -> list[EncodedState]:
-        """Tokenise states: strings as they are, anything else as JSON."""
-        encoded = self.tokenizer.encode([text_of(state) for state in states])
+        """Tokenise states: strings as they are, anything else as JSON.
+
+        Raises:
+            ValueError: one can be neither; the message names its index.
+        """
+        encoded = self.tokenizer.encode([_state_text(index, state) for index, state in enumerate(states)])
         return [EncodedState(ids, isinstance(state, list)) for ids, state in zip(encoded, states, strict=True)]
 
     def row(self, prefix: Prefix, state: EncodedState) -> Row:
@@ -145,6 +149,13 @@ class PromptEncoder:
         kept = state.cut(prefix.state_room)
         ids = [*prefix.ids, *kept, self.tokenizer.sep_id][: prefix.max_len]
         return Row(ids, prefix, len(state.ids), len(state.ids) - len(kept))
+
+
+def _state_text(index: int, state: object) -> str:
+    try:
+        return text_of(state)
+    except ValueError as error:
+        raise ValueError(f"states[{index}]: {error}") from error
 
 
 def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _PromptTexts, budget: TokenBudget) -> Prefix:

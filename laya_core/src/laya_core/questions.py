@@ -15,8 +15,18 @@ _YES_TEXT: Final = "yes, the statement holds"
 
 
 def text_of(value: object) -> str:
-    """A string as it is, anything else as JSON: how instructions, criteria and states become text."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    """A string as it is, anything else as JSON: how instructions, criteria and states become text.
+
+    Raises:
+        ValueError: JSON cannot hold it.
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, TypeError, ValueError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise ValueError(f"this {type(value).__name__} cannot be written as JSON: {reason}") from error
 
 
 def _check_instructions(_: object, __: object, value: Any) -> None:

@@ -94,6 +94,8 @@ def verify_digests(directory: Path, expected_sha256: Mapping[str, str]) -> None:
         FileNotFoundError: a file is missing.
         ValueError: a digest differs, or a path leads out of the directory.
     """
+    if not isinstance(expected_sha256, Mapping):
+        raise TypeError(f"expected_sha256 maps relative paths to hex digests, not {expected_sha256!r}")
     for name, expected in expected_sha256.items():
         path = directory / _checked_subfolder(name)
         if not path.is_file():
@@ -142,6 +144,8 @@ def _looks_like_path(source: str) -> bool:
 
 
 def _checked_subfolder(folder: str | None) -> str:
+    if folder is not None and not isinstance(folder, str):
+        raise TypeError(f"{folder!r} must be a relative path inside the checkpoint, as a string")
     path = PurePosixPath(folder or "")
     if path.is_absolute() or ".." in path.parts:
         raise ValueError(f"{folder!r} must be a relative path inside the checkpoint")

@@ -38,6 +38,9 @@ def batching_threads() -> list[str]:
 def batched(checkpoints: Path, load_agent: Callable[..., Agent]) -> Iterator[Agent]:
     with load_agent(checkpoints / "bert", continuous_batching=True) as agent:
         yield agent
+    for thread in threading.enumerate():
+        if thread.name.startswith(NAMES):
+            thread.join(30)  # closing waits for answers, and not for hooks on the delivery thread
     assert batching_threads() == []
 
 
@@ -68,6 +71,17 @@ def test_calls_of_many_threads_share_passes_and_get_their_own_answers(
         assert answer["answers"]["n"]["noul"] == pytest.approx(alone["answers"]["n"]["noul"], abs=2e-4)
     stats = batched.init_continuous_batching().stats()
     assert (stats.rows, stats.finished) == (2 * len(STATES), len(STATES))
+
+
+def test_ending_inside_pause_is_refused_and_changes_nothing(batched: Agent) -> None:
+    manager = batched.init_continuous_batching()
+    expected = batched.predict("text", ASKED)
+    with manager.pause():
+        for end in (batched.close, manager.destroy):
+            with pytest.raises(RuntimeError, match=r"inside pause\(\) would wait for itself"):
+                end()
+    assert batched.predict("text", ASKED) == expected
+    assert manager.is_running() and batched.init_continuous_batching() is manager
 
 
 def test_a_caller_inside_pause_computes_itself(batched: Agent) -> None:

@@ -154,7 +154,12 @@ class ContinuousBatchingManager:
             _log.warning("not stopped within %g s; it goes on in the background", timeout)
 
     def destroy(self) -> None:
-        """Stop hard and let go of the model. May be repeated; it cannot be started again."""
+        """Stop hard and let go of the model. May be repeated; it cannot be started again.
+
+        Raises:
+            RuntimeError: called inside `pause()` of this thread.
+        """
+        self.refuse_if_paused("destroy")
         self._destroyed = True
         self._runner = None
         self._engine.stop(hard=True, discard_runner=True)
