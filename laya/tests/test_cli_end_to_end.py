@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -88,3 +89,18 @@ def test_without_network_and_cache_the_error_is_one_line(tmp_path: Path) -> None
     assert (run.returncode, run.stdout) == (2, "")
     (line,) = errors(run.stderr)
     assert line.startswith("laya: error: ") and "convaiinnovations/laya" in line
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "told"),
+    [
+        ("presets triage", ">&-", "standard output is closed; direct it to a file"),
+        ("route", "<&-", "there is no text in standard input"),
+    ],
+)
+def test_a_stream_that_is_closed_is_named(arguments: str, closed: str, told: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m laya {arguments} {closed}"
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert run.stderr.startswith(f"laya: error: {told}") and run.stderr.count("\n") == 1

@@ -7,6 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, TextIO
 
 import click
@@ -31,6 +32,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
+            _check_streams()
             code = laya.main(arguments, prog_name="laya", standalone_mode=False)
             sys.stdout.flush()
             return code if isinstance(code, int) else 0
@@ -42,6 +44,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return FAILED
         except Exception as error:
             return _report(error)
+
+
+def _check_streams() -> None:
+    """Python sets a stream that was closed before it started to None."""
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise click.ClickException("standard output is closed; direct it to a file, or to /dev/null to read nothing")
 
 
 def _report(error: Exception) -> int:
