@@ -98,9 +98,9 @@ class ResidencyMachine(RuleBasedStateMachine):
         steps = [step for script in scripts for step in script]
         for action, name in steps:
             self.attached[name] += action == "attach"
-        # Each attached agent may need room of its own, and so may all that are preloaded together.
-        self.capacity += sum(action == "attach" for action, _ in steps)
+        # All that are preloaded together need room, and each agent that is attached may need more, after them.
         self.capacity = max(self.capacity, 2 if ("preload", "") in steps else 0)
+        self.capacity += sum(action == "attach" for action, _ in steps)
         start = threading.Barrier(len(scripts))
         threads = [threading.Thread(target=self.follow, args=(script, start), daemon=True) for script in scripts]
         for thread in threads:
