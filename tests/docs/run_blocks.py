@@ -27,6 +27,7 @@ _ENVIRONMENT = {
     "COLUMNS": "100",
     "HF_HUB_OFFLINE": "1",
     "LAYA_PRECISION": "float32",
+    "PYTEST_ADDOPTS": "",
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
 }
 _SIMPLE_PREDICT = re.compile(r"laya predict [^|<>;&$\n]*")

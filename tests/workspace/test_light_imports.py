@@ -47,9 +47,12 @@ def test_discovering_the_plugins_loads_no_model_library() -> None:
 
 
 def test_building_a_router_loads_no_model_library() -> None:
-    assert (
-        loaded_after("from laya import Router; Router().route('Hello')") & {"torch", "transformers", "numpy"} == set()
-    )
+    assert loaded_after("from laya import Router; Router()") & {"torch", "transformers", "numpy"} == set()
+
+
+def test_routing_a_text_loads_what_tells_languages_apart_and_no_model_library() -> None:
+    loaded = loaded_after("from laya import Router; Router().route('Where is my parcel?')")
+    assert loaded & {"torch", "transformers", "py3langid"} == {"py3langid"}
 
 
 def test_every_public_name_of_the_facade_exists() -> None:
