@@ -38,6 +38,7 @@ class DrainingServer(uvicorn.Server):
                 root_path=settings.root_path,
                 log_level=settings.log_level,
                 log_config=_logging(settings.log_level),
+                http="h11",  # another parser answers requests with trailing bytes otherwise
                 server_header=False,
                 timeout_graceful_shutdown=_LAST_SECONDS,
                 timeout_keep_alive=_KEEP_ALIVE_SECONDS,
