@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from laya import hooks, presets, serve
-    from laya_core import Agent, Choice, Noul, Score, load
+    from laya_core import Agent, Choice, ContinuousBatchingConfig, Noul, Score, TextAgent, load
     from laya_hooks import (
         AsyncHook,
         BaseHook,
@@ -33,6 +33,7 @@ __all__ = [
     "AsyncHook",
     "BaseHook",
     "Choice",
+    "ContinuousBatchingConfig",
     "Hook",
     "HubUnreachable",
     "LayaError",
@@ -45,6 +46,7 @@ __all__ = [
     "RouteDecision",
     "Router",
     "Score",
+    "TextAgent",
     "call_scope",
     "hookimpl",
     "hooks",
@@ -57,11 +59,13 @@ _SUBMODULES: Final = frozenset({"hooks", "presets", "serve"})
 _HOME: Final = {
     "Agent": "laya_core",
     "Choice": "laya_core",
+    "ContinuousBatchingConfig": "laya_core",
     "Noul": "laya_core",
     "Preset": "laya_router",
     "RouteDecision": "laya_router",
     "Router": "laya_router",
     "Score": "laya_core",
+    "TextAgent": "laya_core",
     "load": "laya_core",
 }
 

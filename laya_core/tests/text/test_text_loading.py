@@ -24,6 +24,7 @@ def test_an_agent_says_what_it_loaded(model_directory: Path) -> None:
         assert not agent.model.training and not any(weight.requires_grad for weight in agent.model.parameters())
         assert "bfloat16" in repr(agent)
     assert "closed" in repr(agent)
+    assert (agent.device, agent.dtype) == ("cpu", torch.bfloat16)
     with pytest.raises(RuntimeError, match="is closed; load the model again"):
         agent.model  # noqa: B018
 

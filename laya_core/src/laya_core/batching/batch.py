@@ -6,7 +6,8 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, TypeVar
 
-from .manager import ContinuousBatchingManager, check_request
+from .inputs import check_request
+from .manager import ContinuousBatchingManager
 from .request import DecisionOutput
 
 K = TypeVar("K")

@@ -13,9 +13,6 @@ from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from attrs import frozen
-
-from laya_core.decoding import RowScores
 from laya_core.prepared import PreparedCall
 from laya_core.prompt import Row
 from laya_core.questions import Question
@@ -27,11 +24,12 @@ from .config import ContinuousBatchingConfig
 from .decision_request import DecisionRequest
 from .delivery import Delivery
 from .errors import EngineStopped
+from .inputs import check_request
 from .model_runner import ModelRunner
 from .outputs import OutputStore
 from .request import DecisionOutput
 from .row_engine import RowEngine
-from .rows import AwaitedRows, RowRequest
+from .rows import AwaitedRows, RowRequest, ScoredRows
 from .runner import Runner
 from .stats import Stats
 
@@ -42,20 +40,6 @@ _log = logging.getLogger(__name__)
 
 QUEUE_SECONDS: Final = 10.0
 """How long a call waits for a place in a full queue unless it says otherwise."""
-
-_REQUEST_FIELDS: Final = frozenset(
-    {"state", "questions", "request_id", "max_len", "head_max_len", "min_confidence", "lang", "hooks",
-     "on_predict_start", "on_predict_end", "hooks_raise", "hooks_timeout"}
-)  # fmt: skip
-
-
-@frozen
-class ScoredRows:
-    """Scores of a call's rows, and the seconds it waited for its first pass and was in passes."""
-
-    scores: Sequence[RowScores]
-    queue: float
-    inference: float
 
 
 class ContinuousBatchingManager:
@@ -405,23 +389,3 @@ def _cancel_weakly(engine: weakref.ref[RowEngine], request: weakref.ref[RowReque
     found, rows = engine(), request()
     if found is not None and rows is not None:
         found.cancel(rows, "the request was cancelled before all of its rows were scored")
-
-
-def check_request(request: object) -> dict[str, Any]:
-    """The arguments of `add_request` in a request of a batch.
-
-    Raises:
-        TypeError: it is not a mapping.
-        ValueError: `state` or `questions` is missing, or a key is unknown.
-    """
-    if not isinstance(request, Mapping):
-        raise TypeError(f"a request must be a mapping with 'state' and 'questions', not {type(request).__name__}")
-    for name in ("state", "questions"):
-        if name not in request:
-            raise ValueError(f"the request has no {name!r}; it needs 'state' and 'questions'")
-    unknown = [name for name in request if name not in _REQUEST_FIELDS]
-    if unknown:
-        raise ValueError(
-            f"the request has an unknown key {unknown[0]!r}; known are {', '.join(sorted(_REQUEST_FIELDS))}"
-        )
-    return dict(request)

@@ -7,6 +7,8 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from attrs import frozen
+
 from .request import RequestStatus
 
 if TYPE_CHECKING:
@@ -112,3 +114,12 @@ class AwaitedRows(RowRequest):
             finally:
                 del error  # it refers to this frame through its traceback
         return [score for score in self.scores if score is not None]
+
+
+@frozen
+class ScoredRows:
+    """Scores of a call's rows, and the seconds it waited for its first pass and was in passes."""
+
+    scores: Sequence[RowScores]
+    queue: float
+    inference: float

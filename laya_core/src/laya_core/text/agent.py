@@ -73,6 +73,9 @@ class TextAgent(HookRegistry):
         )
         verify_digests(found.directory, expected_sha256 or {})
         self._model: Any = load_text_model(found.directory, chosen_device, precision)
+        # What a closed agent, which has no model, still tells.
+        self._device = str(self._model.device)
+        self._dtype: torch.dtype = self._model.dtype
         vocabulary = self._model.get_input_embeddings().num_embeddings
         self.prompts = Prompts(load_tokenizer(found.directory), vocabulary)
         self.managers = ManagerPool(self._manager)
@@ -97,14 +100,13 @@ class TextAgent(HookRegistry):
 
     @property
     def device(self) -> str:
-        """Where the model computes, for example "cpu" or "cuda:0"."""
-        return str(self.model.device)
+        """Where the model computes, for example "cpu" or "cuda:0"; where it did when the agent is closed."""
+        return self._device
 
     @property
     def dtype(self) -> torch.dtype:
         """The number format the model computes in."""
-        dtype: torch.dtype = self.model.dtype
-        return dtype
+        return self._dtype
 
     def generate_batch(
         self,
