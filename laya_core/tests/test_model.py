@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from laya_core import Agent
+from laya_core.encoders import EncoderShape
 from laya_core.model import DecisionModel, parallel_masks
 from laya_core.passes import collate
 from laya_core.prompt import Row, TokenBudget
@@ -63,7 +64,7 @@ class FixedStates(nn.Module):
 
 def test_the_head_is_a_pre_norm_transformer_with_scorer_and_act_head() -> None:
     width, lengths, markers = 128, [9, 6], [[2, 4, 5], [3, 0, 0]]
-    model = DecisionModel(FixedStates(width), width, head_layers=2, actions=3).eval()
+    model = DecisionModel(FixedStates(width), EncoderShape(width), head_layers=2, actions=3).eval()
     ids = torch.randint(0, 50, (2, 9))
     padding_mask = torch.arange(9) < torch.tensor(lengths)[:, None]
     marker_mask = torch.tensor([[True, True, True], [True, False, False]])

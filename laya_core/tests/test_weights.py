@@ -16,7 +16,7 @@ from torch import Tensor
 from laya_core import Agent
 from laya_core.config import CheckpointConfig
 from laya_core.model import DecisionModel
-from laya_core.weights import build_model, load_model, position_limit
+from laya_core.weights import build_model, load_model
 
 CPU = torch.device("cpu")
 QUESTION = {"q": {"type": "choice", "instructions": "Which?", "criteria": ["a", "b", "c"]}}
@@ -207,8 +207,7 @@ def test_positions_that_an_encoder_keeps_for_padding_are_no_room(
     padding = {"pad_token_id": 0 if kind == "bert" else 1}
     settings = {"model_type": kind, **shape, **padding, "intermediate_size": 64, "max_position_embeddings": 64}
     (tmp_path / "config.json").write_text(json.dumps(settings))
-    encoder = build_model(tmp_path / "config.json", config).encoder
-    assert position_limit(encoder) == usable
+    assert build_model(tmp_path / "config.json", config).shape.position_limit == usable
 
 
 def test_a_checkpoint_can_be_moved_away_once_it_is_loaded(

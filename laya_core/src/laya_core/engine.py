@@ -20,7 +20,7 @@ from .prompt import Prefix, PromptEncoder, Row, TokenBudget
 from .questions import Question
 from .sources import LocalCheckpoint
 from .tokenizer import PromptTokenizer
-from .weights import load_model, position_limit
+from .weights import load_model
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class Engine:
     @property
     def position_limit(self) -> int | None:
         """The longest row the encoder has positions for."""
-        return position_limit(self._runner.model.encoder)
+        return self._runner.model.shape.position_limit
 
     def prefixes(self, questions: Mapping[Any, Question], context: PredictContext) -> list[Prefix]:
         """What the rows of each question have before the state, under the budgets of `context`.
@@ -132,14 +132,7 @@ class Engine:
 
     def _load(self, device: torch.device, dtype: torch.dtype, backend: str) -> PassRunner:
         model = load_model(self._directory, self.config, device, dtype)
-        half_window = getattr(model.encoder.config, "sliding_window", None)
-        has_local_layers = "sliding_attention" in (getattr(model.encoder.config, "layer_types", None) or ())
-        return PassRunner(
-            prepare_model(model, backend),
-            device,
-            self.encoder.tokenizer.pad_id,
-            half_window if has_local_layers else None,
-        )
+        return PassRunner(prepare_model(model, backend), device, self.encoder.tokenizer.pad_id, model.shape.half_window)
 
     def _cpu_spare(self, reason: str) -> PassRunner:
         with self._fallback:

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .encoders import EncoderShape
+
 _HEAD_DIM: Final = 64
 _ACT_WIDTH: Final = 256
 _PADDED_LOGIT: Final = -1e4
@@ -70,14 +72,16 @@ class DecisionModel(nn.Module):
     """Scores every option of a batch of rows in one forward pass.
 
     Args:
-        encoder: a transformers encoder whose output has `last_hidden_state` of shape (rows, length, width).
-        width: the encoder's hidden size.
+        encoder: called as `encoders.build_encoder` describes.
+        shape: the encoder's sizes.
         head_layers: number of transformer layers behind the encoder.
         actions: outputs of the act head.
     """
 
-    def __init__(self, encoder: nn.Module, width: int, head_layers: int, actions: int) -> None:
+    def __init__(self, encoder: nn.Module, shape: EncoderShape, head_layers: int, actions: int) -> None:
         super().__init__()
+        width = shape.width
+        self.shape = shape
         self.encoder = encoder
         self.type_emb = nn.Embedding(3, width)
         self.head = DecisionHead(width, head_layers)

@@ -13,12 +13,11 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from .config import CheckpointConfig, read_json_object
+from .encoders import build_encoder
 from .model import FLOAT32_PARTS, DecisionModel
 
 _IGNORED_BUFFERS: Final = frozenset({"temperature"})
 _BLOCK_NUMBERS: Final = 1 << 22
-_OUTPUT_SETTINGS: Final = {"return_dict": True, "output_hidden_states": False, "output_attentions": False}
-"""What the model reads of an encoder's output, whatever the encoder was saved with."""
 
 
 def load_model(directory: Path, config: CheckpointConfig, device: torch.device, dtype: torch.dtype) -> DecisionModel:
@@ -29,47 +28,27 @@ def load_model(directory: Path, config: CheckpointConfig, device: torch.device, 
         ValueError: a file is damaged, or its weights do not fit the configuration. The message names the file.
     """
     path = directory / "model.safetensors"
-    model = build_model(directory / "encoder" / "config.json", config)
+    model = build_model(directory / "encoder" / "config.json", config, device)
     model.load_state_dict(_read_weights(path, model.state_dict(), device, dtype), strict=False, assign=True)
     model.keep_readout_in_float32()
     model.requires_grad_(False)
     return model.to(device).eval()
 
 
-def build_model(encoder_config: Path, config: CheckpointConfig) -> DecisionModel:
-    """A model of the right shapes whose parameters are uninitialised memory."""
+def build_model(encoder_config: Path, config: CheckpointConfig, device: torch.device | None = None) -> DecisionModel:
+    """A model of the right shapes whose parameters are uninitialised memory of the CPU.
+
+    Args:
+        device: where it is to run; the CPU by default.
+    """
     settings = read_json_object(encoder_config)
+    device = torch.device("cpu") if device is None else device
     try:
         with _Uninitialised():
-            encoder, width = _build_encoder(settings)
-            return DecisionModel(encoder, width, config.head_layers, config.action_count)
+            encoder, shape = build_encoder(settings, device)
+            return DecisionModel(encoder, shape, config.head_layers, config.action_count)
     except Exception as error:  # transformers reports bad configurations in many types
         raise ValueError(f"{encoder_config} does not describe a usable encoder: {error}") from error
-
-
-def position_limit(encoder: nn.Module) -> int | None:
-    """The longest row `encoder` has positions for; None where it has no bound.
-
-    Encoders of RoBERTa's kind number positions from behind the padding id and lose as many.
-    """
-    limit = getattr(encoder.config, "max_position_embeddings", None)
-    if not isinstance(limit, int) or limit <= 0:
-        return None
-    table = getattr(getattr(encoder, "embeddings", None), "position_embeddings", None)
-    padding = getattr(table, "padding_idx", None)
-    return limit if padding is None else limit - padding - 1
-
-
-def _build_encoder(settings: dict[str, object]) -> tuple[nn.Module, int]:
-    from transformers import MODEL_MAPPING, AutoConfig
-
-    settings |= _OUTPUT_SETTINGS
-    encoder_settings = AutoConfig.for_model(settings.pop("model_type", ""), **settings)
-    encoder_class = MODEL_MAPPING[type(encoder_settings)]
-    uninitialised: Any = type(encoder_class.__name__, (encoder_class,), {"_init_weights": lambda self, module: None})
-    encoder = uninitialised._from_config(encoder_settings, attn_implementation="sdpa")
-    encoder.__class__ = encoder_class
-    return encoder, encoder_settings.hidden_size
 
 
 def _read_weights(

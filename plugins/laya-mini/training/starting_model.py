@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from transformers import AutoModel
 
+from laya_core.encoders import EncoderShape
 from laya_core.model import DecisionModel
 from training.config import Recipe
 
@@ -45,7 +46,7 @@ def build_starting_model(encoder: Path, kept: list[int], recipe: Recipe) -> Deci
     embeddings = minilm.get_input_embeddings().weight.detach()[kept].clone()
     minilm.set_input_embeddings(nn.Embedding.from_pretrained(embeddings, padding_idx=0))  # type: ignore[no-untyped-call]
     minilm.config.vocab_size = len(kept)
-    model = DecisionModel(minilm, minilm.config.hidden_size, recipe.head_layers, actions=1)
+    model = DecisionModel(minilm, EncoderShape(minilm.config.hidden_size), recipe.head_layers, actions=1)
     nn.init.normal_(model.type_emb.weight, std=0.02)
     for name, parameter in model.named_parameters():
         if name.startswith("act_head.") or (name.startswith("head.") and (".out_proj." in name or ".linear2." in name)):

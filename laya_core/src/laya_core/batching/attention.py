@@ -1,4 +1,7 @@
-"""The attention implementation of passes: the fastest that this model, its weights and its layout allow."""
+"""The attention implementation of passes: the fastest that this model, its weights and its layout allow.
+
+Only encoders of transformers have a choice; they are told by their `config`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ def friendly_attention(encoder: Any, dtype: torch.dtype, layout: str, auto_switc
 
     Flash attention needs a CUDA device, 16-bit weights and the sequential layout, as it takes no mask of its own.
     """
-    current: str = encoder.config._attn_implementation
+    current: str = encoder.config._attn_implementation if _has_choice(encoder) else "sdpa"
     if current not in ("sdpa", "eager"):
         return current
     on_cuda = next(encoder.parameters()).device.type == "cuda"
@@ -28,7 +31,7 @@ def friendly_attention(encoder: Any, dtype: torch.dtype, layout: str, auto_switc
 
 def switch_attention(encoder: Any, implementation: str) -> Callable[[], None]:
     """Make `encoder` use an implementation, and return what puts the old one back. Both may be called again."""
-    before: str = encoder.config._attn_implementation
+    before: str = encoder.config._attn_implementation if _has_choice(encoder) else implementation
     if before == implementation:
         return lambda: None
     encoder.set_attn_implementation(implementation)
@@ -38,3 +41,7 @@ def switch_attention(encoder: Any, implementation: str) -> Callable[[], None]:
             encoder.set_attn_implementation(before)
 
     return restore
+
+
+def _has_choice(encoder: Any) -> bool:
+    return hasattr(encoder, "config")
