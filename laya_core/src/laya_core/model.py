@@ -29,12 +29,16 @@ class SelfAttention(nn.Module):
         self.out_proj = nn.Linear(width, width)
         nn.init.xavier_uniform_(self.in_proj_weight)
 
-    def forward(self, hidden: Tensor, attend: Tensor) -> Tensor:
-        batch, length, width = hidden.shape
-        projected = F.linear(hidden, self.in_proj_weight, self.in_proj_bias)
-        query, key, value = projected.view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+    def forward(self, hidden: Tensor, attend: Tensor, asking: Tensor) -> Tensor:
+        """What the states in `asking`, (rows, asked, width), find in `hidden`, (rows, length, width)."""
+        rows, length, width = hidden.shape
+        asked, head_width = asking.shape[1], width // self.heads
+        query = F.linear(asking, self.in_proj_weight[:width], self.in_proj_bias[:width])
+        offered = F.linear(hidden, self.in_proj_weight[width:], self.in_proj_bias[width:])
+        query = query.view(rows, asked, self.heads, head_width).transpose(1, 2)
+        key, value = offered.view(rows, length, 2, self.heads, head_width).permute(2, 0, 3, 1, 4)
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=attend)
-        output: Tensor = self.out_proj(mixed.transpose(1, 2).reshape(batch, length, width))
+        output: Tensor = self.out_proj(mixed.transpose(1, 2).flatten(2))
         return output
 
 
@@ -49,8 +53,12 @@ class HeadLayer(nn.Module):
         self.norm1 = nn.LayerNorm(width)
         self.norm2 = nn.LayerNorm(width)
 
-    def forward(self, hidden: Tensor, attend: Tensor) -> Tensor:
-        hidden = hidden + self.self_attn(self.norm1(hidden), attend)
+    def forward(self, hidden: Tensor, attend: Tensor, places: Tensor | None = None) -> Tensor:
+        """New states of all tokens, or of those at `places`, (rows, asked), alone: (rows, asked, width)."""
+        normed = self.norm1(hidden)
+        if places is not None:
+            hidden = take(hidden, places)
+        hidden = hidden + self.self_attn(normed, attend, normed if places is None else take(normed, places))
         transformed: Tensor = self.linear2(F.relu(self.linear1(self.norm2(hidden))))
         return hidden + transformed
 
@@ -62,10 +70,15 @@ class DecisionHead(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(HeadLayer(width) for _ in range(layers))
 
-    def forward(self, hidden: Tensor, attend: Tensor) -> Tensor:
-        for layer in self.layers:
+    def forward(self, hidden: Tensor, attend: Tensor, places: Tensor) -> Tensor:
+        """The last layer's states at `places`, (rows, asked, width); it computes no others."""
+        if not self.layers:
+            return take(hidden, places)
+        *lower, last = self.layers
+        for layer in lower:
             hidden = layer(hidden, attend)
-        return hidden
+        states: Tensor = last(hidden, attend, places)
+        return states
 
 
 class DecisionModel(nn.Module):
@@ -122,11 +135,16 @@ class DecisionModel(nn.Module):
         mask = padding_mask.long() if encoder_mask is None else encoder_mask
         hidden = self.encoder(input_ids=input_ids, attention_mask=mask, **positions).last_hidden_state
         hidden = hidden + self.type_emb(type_ids).unsqueeze(1)
-        hidden = self.head(hidden, padding_mask[:, None, None, :])
-        at_markers = hidden.gather(1, markers.unsqueeze(-1).expand(-1, -1, hidden.shape[-1]))
-        logits = self.scorer(at_markers.float()).squeeze(-1).masked_fill(~marker_mask, _PADDED_LOGIT)
-        features = torch.cat([hidden[:, 0].float(), _uncertainty(logits, marker_mask)], dim=-1)
+        read = torch.cat([torch.zeros_like(markers[:, :1]), markers], dim=1)  # the first token speaks for the row
+        states = self.head(hidden, padding_mask[:, None, None, :], read).float()
+        logits = self.scorer(states[:, 1:]).squeeze(-1).masked_fill(~marker_mask, _PADDED_LOGIT)
+        features = torch.cat([states[:, 0], _uncertainty(logits, marker_mask)], dim=-1)
         return logits, self.act_head(features)
+
+
+def take(hidden: Tensor, places: Tensor) -> Tensor:
+    """The states of `hidden`, (rows, length, width), at `places`, (rows, asked): (rows, asked, width)."""
+    return hidden.gather(1, places.unsqueeze(-1).expand(-1, -1, hidden.shape[-1]))
 
 
 def _uncertainty(logits: Tensor, marker_mask: Tensor) -> Tensor:
