@@ -27,7 +27,7 @@ ASKED: dict[str, Any] = {
     "n": {"type": "noul", "instructions": "Is it urgent?"},
 }
 STATES = [f"Ticket {n}: " + "please refund me " * (n % 7) for n in range(24)]
-NAMES = ("laya-passes", "laya-delivery", "laya-collate")
+NAMES = ("laya-passes", "laya-delivery", "laya-collate", "laya-pass-part")
 
 
 def batching_threads() -> list[str]:

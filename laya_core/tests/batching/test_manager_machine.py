@@ -28,7 +28,7 @@ from laya_hooks import QueueFull, RequestCancelled, call_scope
 from .fake_runner import FakeOutOfMemory, FakeRunner, Poisoned, made_up
 
 WATCHDOG_SECONDS = 60
-THREADS = ("laya-passes", "laya-delivery", "laya-collate")
+THREADS = ("laya-passes", "laya-delivery", "laya-collate", "laya-pass-part")
 QUESTIONS: dict[str, dict[str, Any]] = {
     "none": {},
     "one": {"n": {"type": "noul", "instructions": "Is it urgent?"}},

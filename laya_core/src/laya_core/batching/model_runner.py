@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from time import perf_counter
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import torch
 from attrs import evolve
@@ -18,6 +19,7 @@ from laya_core.prompt import Row, TokenBudget
 from laya_core.questions import Noul
 
 from .attention import friendly_attention, switch_attention
+from .compute_threads import ComputeThreads, parts_of
 from .config import ContinuousBatchingConfig
 
 _log = logging.getLogger(__name__)
@@ -35,6 +37,9 @@ _COMPILE_LEVELS: Final[Mapping[int, Mapping[str, Any]]] = {
     2: {"dynamic": True, "mode": "max-autotune-no-cudagraphs"},
     3: {"dynamic": False, "mode": "max-autotune-no-cudagraphs"},
 }
+
+Part: TypeAlias = tuple[Sequence[Row], dict[str, Any]]
+"""Rows of a pass, and their tensors."""
 
 
 class ModelRunner:
@@ -56,6 +61,7 @@ class ModelRunner:
         self._compile_arguments = _compile_arguments(config, engine.device)
         self._passes = self._eager
         self._restore_attention: Callable[[], None] = lambda: None
+        self._threads: ComputeThreads | None = None
         self.group_cost = 64 if self._is_cpu else 2_048
         static = self._compile_arguments is not None and self._compile_arguments.get("dynamic") is not True
         self.padding_interval = config.q_padding_interval_size or (_SHAPE_INTERVAL if static else 1)
@@ -65,8 +71,14 @@ class ModelRunner:
         if self._compile_arguments is not None and self._passes is self._eager:
             compiled = torch.compile(self._eager.model, **self._compile_arguments)
             self._passes = evolve(self._eager, model=cast(DecisionModel, compiled))
+        cores = torch.get_num_threads()
+        if self._is_cpu and self._passes is self._eager and cores > 1 and self._threads is None:
+            self._threads = ComputeThreads(cores)
 
     def stop(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
         self._restore_attention()
         self._restore_attention = lambda: None
 
@@ -85,11 +97,16 @@ class ModelRunner:
             return max_tokens
         return self._budget_by_time(rows) if self._is_cpu else self._budget_by_memory(rows)
 
-    def collate(self, rows: Sequence[Row]) -> dict[str, Any]:
-        return self._passes.collate(rows, self.padding_interval)
+    def collate(self, rows: Sequence[Row]) -> list[Part]:
+        parts = [rows] if self._threads is None else parts_of(rows, self._threads.count)
+        return [(part, self._passes.collate(part, self.padding_interval)) for part in parts]
 
-    def run(self, rows: Sequence[Row], inputs: dict[str, Any]) -> list[RowScores]:
-        return self._passes.forward(rows, inputs)
+    def run(self, rows: Sequence[Row], parts: Sequence[Part]) -> list[RowScores]:
+        if self._threads is None or len(parts) == 1:
+            found = [self._passes.forward(*part) for part in parts]
+        else:
+            found = self._threads.map(lambda part: self._passes.forward(*part), parts)
+        return list(chain.from_iterable(found))
 
     def is_out_of_memory(self, error: Exception) -> bool:
         return is_out_of_memory(error)
@@ -113,17 +130,17 @@ class ModelRunner:
 
     def _budget_by_time(self, rows: Sequence[Row]) -> int:
         """Tokens that take about a quarter of a second: enough to be efficient, and new rows do not wait long."""
-        inputs = self.collate(rows)
-        fastest = self._seconds(rows, inputs)
+        parts = self.collate(rows)
+        fastest = self._seconds(rows, parts)
         spent = fastest
         while spent < _PROBE_SECONDS:  # the fastest of some, as the others met other work of the machine
-            seconds = self._seconds(rows, inputs)
+            seconds = self._seconds(rows, parts)
             fastest, spent = min(fastest, seconds), spent + seconds
         return _within(int(_PASS_SECONDS * sum(map(len, rows)) / fastest), *_CPU_BUDGETS)
 
-    def _seconds(self, rows: Sequence[Row], inputs: dict[str, Any]) -> float:
+    def _seconds(self, rows: Sequence[Row], parts: Sequence[Part]) -> float:
         started = perf_counter()
-        self.run(rows, inputs)
+        self.run(rows, parts)
         return perf_counter() - started
 
     def _budget_by_memory(self, rows: Sequence[Row]) -> int:
@@ -133,10 +150,10 @@ class ModelRunner:
             return self._eager.token_budget
         device = self._engine.device
         rows = list(rows) * 16
-        inputs = self.collate(rows)
+        parts = self.collate(rows)
         backend.reset_peak_memory_stats(device)
         before = backend.memory_allocated(device)
-        self.run(rows, inputs)
+        self.run(rows, parts)
         per_token = max(1.0, (backend.max_memory_allocated(device) - before) / sum(map(len, rows)))
         free, _ = backend.mem_get_info(device)
         share = _MEMORY_SHARE if self._config.max_memory_percent is None else self._config.max_memory_percent
