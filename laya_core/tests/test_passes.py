@@ -78,6 +78,7 @@ def prefix(ids: int, markers: list[int], type_id: int = 0, parallel: bool = Fals
     return Prefix(
         ids=tuple(range(10, 10 + ids)),
         markers=tuple(markers),
+        sep_id=2,
         type_id=type_id,
         order=tuple(range(len(markers))),
         state_room=50,
@@ -89,7 +90,7 @@ def prefix(ids: int, markers: list[int], type_id: int = 0, parallel: bool = Fals
 
 
 def row(of: Prefix, state: int) -> Row:
-    return Row([*of.ids, *range(100, 100 + state), 2][: of.max_len], of, state, 0)
+    return Row(of, list(range(100, 100 + min(state, of.state_room))), max(0, state - of.state_room))
 
 
 def run(rows: list[Row], half_window: int | None = None) -> tuple[list[Any], dict[str, Any]]:

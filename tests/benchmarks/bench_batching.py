@@ -113,10 +113,9 @@ def queued_memory(agent: Agent, questions: dict[str, Any], count: int) -> float:
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - requests.__sizeof__()
     tracemalloc.stop()
-    # The lists of a request, and the numbers in them, which its rows share.
+    # The list of a request's state and the numbers in it; its rows share both.
     tokens = sum(
-        sum(row.ids.__sizeof__() + 16 for row in request.rows)
-        + 28 * len({id(token) for row in request.rows for token in row.ids[len(row.prefix.ids) :] if token > 256})
+        (state := request.rows[0].state).__sizeof__() + 16 + 28 * len({id(token) for token in state if token > 256})
         for request in requests
         if request is not None
     )

@@ -67,6 +67,7 @@ class Prefix:
 
     ids: tuple[int, ...]
     markers: tuple[int, ...]
+    sep_id: int
     type_id: int
     order: tuple[int, ...]
     state_room: int
@@ -78,15 +79,32 @@ class Prefix:
 
 @frozen(weakref_slot=False)
 class Row:
-    """What the model scores: token ids, and the places of the option markers through `prefix`."""
+    """What the model scores. Rows of one state share its tokens, so that many can wait in little memory.
 
-    ids: list[int]
+    Args:
+        state: the tokens of the state that are kept.
+        state_tokens_dropped: how many were cut off.
+    """
+
     prefix: Prefix
-    state_tokens: int
+    state: list[int]
     state_tokens_dropped: int
 
+    @property
+    def ids(self) -> list[int]:
+        """The token ids; the places of the option markers are those of `prefix`."""
+        prefix = self.prefix
+        return [*prefix.ids, *self.state, prefix.sep_id][: prefix.max_len]
+
+    @property
+    def state_tokens(self) -> int:
+        """Tokens of the whole state."""
+        return len(self.state) + self.state_tokens_dropped
+
     def __len__(self) -> int:
-        return len(self.ids)
+        """Tokens of the row."""
+        prefix = self.prefix
+        return min(len(prefix.ids) + len(self.state) + 1, prefix.max_len)
 
 
 @frozen
@@ -147,8 +165,7 @@ class PromptEncoder:
     def row(self, prefix: Prefix, state: EncodedState) -> Row:
         """One row; the state is cut to the room the question leaves."""
         kept = state.cut(prefix.state_room)
-        ids = [*prefix.ids, *kept, self.tokenizer.sep_id][: prefix.max_len]
-        return Row(ids, prefix, len(state.ids), len(state.ids) - len(kept))
+        return Row(prefix, kept, len(state.ids) - len(kept))
 
 
 def _state_text(index: int, state: object) -> str:
@@ -188,6 +205,7 @@ def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _Prom
     return Prefix(
         ids=tuple(ids),
         markers=tuple(markers),
+        sep_id=sep,
         type_id=texts.type_id,
         order=texts.order,
         state_room=max(0, budget.max_len - len(ids) - 1),

@@ -56,6 +56,9 @@ class FakeRunner:
         self.budget = 256
         self._one_at_a_time = threading.Lock()
 
+    def padded_tokens(self, lengths: Sequence[int]) -> int:
+        return len(lengths) * max(lengths)
+
     def start(self) -> None:
         self.started += 1
 

@@ -112,10 +112,13 @@ def test_a_pass_in_parts_scores_as_one_pass(name: str, agent_on: Callable[[str],
     try:
         parts = runner.collate(rows)
         assert len(parts) == 2
+        padded = runner.padded_tokens([len(row) for row in rows])
         in_parts = runner.run(rows, parts)
     finally:
         runner.stop()
     assert part_threads() == []
+    computed = sum(inputs["input_ids"].numel() for _, inputs in parts)
+    assert padded == computed < len(rows) * len(rows[0])
     for one, other in zip(whole, in_parts, strict=True):
         assert other.logits == pytest.approx(one.logits, abs=2e-4)
         assert other.act_probability == pytest.approx(one.act_probability, abs=2e-4)

@@ -19,7 +19,7 @@ from laya_core.prompt import Row, TokenBudget
 from laya_core.questions import Noul
 
 from .attention import friendly_attention, switch_attention
-from .compute_threads import ComputeThreads, parts_of
+from .compute_threads import ComputeThreads, M, parts_of
 from .config import ContinuousBatchingConfig
 
 _log = logging.getLogger(__name__)
@@ -62,9 +62,20 @@ class ModelRunner:
         self._passes = self._eager
         self._restore_attention: Callable[[], None] = lambda: None
         self._threads: ComputeThreads | None = None
-        self.group_cost = 64 if self._is_cpu else 2_048
         static = self._compile_arguments is not None and self._compile_arguments.get("dynamic") is not True
         self.padding_interval = config.q_padding_interval_size or (_SHAPE_INTERVAL if static else 1)
+
+    @property
+    def group_cost(self) -> int:
+        """On the CPU a group is divided among the threads, and each of its parts costs as much."""
+        if not self._is_cpu:
+            return 2_048
+        return 64 if self._threads is None else 64 * self._threads.count
+
+    def padded_tokens(self, lengths: Sequence[int]) -> int:
+        interval = self.padding_interval
+        parts = self._parts([range(length) for length in lengths])
+        return sum(len(part) * (-(-max(map(len, part)) // interval) * interval) for part in parts)
 
     def start(self) -> None:
         self.switch_attention(self._config.auto_switch_to_flash)
@@ -98,8 +109,7 @@ class ModelRunner:
         return self._budget_by_time(rows) if self._is_cpu else self._budget_by_memory(rows)
 
     def collate(self, rows: Sequence[Row]) -> list[Part]:
-        parts = [rows] if self._threads is None else parts_of(rows, self._threads.count)
-        return [(part, self._passes.collate(part, self.padding_interval)) for part in parts]
+        return [(part, self._passes.collate(part, self.padding_interval)) for part in self._parts(rows)]
 
     def run(self, rows: Sequence[Row], parts: Sequence[Part]) -> list[RowScores]:
         if self._threads is None or len(parts) == 1:
@@ -118,6 +128,9 @@ class ModelRunner:
         if self._is_cpu:
             raise error
         return self._engine.score_on_cpu(rows, str(error))
+
+    def _parts(self, rows: Sequence[M]) -> list[Sequence[M]]:
+        return [rows] if self._threads is None else parts_of(rows, self._threads.count)
 
     def _probe(self) -> list[Row]:
         """Rows of ordinary length to measure with."""

@@ -94,11 +94,12 @@ class RequestQueue:
         """Note the scores of a row, unless its request has ended."""
         if request.has_ended:
             return
-        if not request.scores:
-            request.scores = [None] * len(request.rows)
-        elif request.scores[index] is not None:
+        found = request.scores
+        if not isinstance(found, list):
+            found = request.scores = [None] * len(request.rows)
+        if found[index] is not None:
             return
-        request.scores[index] = scores
+        found[index] = scores
         request.left -= 1
         request.on_row(index)
         if not request.left:
@@ -132,15 +133,15 @@ class RequestQueue:
         for request in self._unfinished.values():
             request.queued = 0
 
-    def note_pass(self, rows: int, lengths: Sequence[int], interval: int, seconds: float) -> None:
-        """Count a pass of rows of these lengths that stood for `rows` rows."""
+    def note_pass(self, rows: int, lengths: Sequence[int], padded: int, seconds: float) -> None:
+        """Count a pass of rows of these lengths, `padded` tokens with padding, that stood for `rows` rows."""
         counters = self.counters
         counters.passes += 1
         counters.pass_times.append(seconds)
         counters.rows += rows
         counters.shared_rows += rows - len(lengths)
         counters.real_tokens += sum(lengths)
-        counters.padded_tokens += len(lengths) * (-(-max(lengths) // interval) * interval)
+        counters.padded_tokens += padded
 
     def note_failure(self, out_of_memory: bool) -> tuple[int, int] | None:
         """Count a pass that failed.

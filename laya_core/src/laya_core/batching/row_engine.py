@@ -322,7 +322,7 @@ class RowEngine:
             return
         for outcome in score(runner, prepared, self._config.allow_block_sharing, self._still_wanted):
             if isinstance(outcome, Scored):
-                self._note_scores(outcome, runner.padding_interval)
+                self._note_scores(outcome, runner)
             else:
                 self._note_failure(outcome)
                 if outcome.ticket is not None and outcome.error is not None:
@@ -332,11 +332,12 @@ class RowEngine:
         with self._lock:
             return [ticket for ticket in tickets if not ticket.owner.has_ended]
 
-    def _note_scores(self, scored: Scored, interval: int) -> None:
+    def _note_scores(self, scored: Scored, runner: Runner) -> None:
         prepared = scored.prepared
         lengths = list(map(len, prepared.rows))
+        padded = runner.padded_tokens(lengths)
         with self._lock:
-            self._queue.note_pass(len(prepared.tickets), lengths, interval, scored.seconds)
+            self._queue.note_pass(len(prepared.tickets), lengths, padded, scored.seconds)
             for ticket, place in zip(prepared.tickets, prepared.places, strict=True):
                 self._queue.settle_row(ticket.owner, ticket.index, scored.scores[place])
 

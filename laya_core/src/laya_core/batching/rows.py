@@ -65,13 +65,13 @@ class RowRequest:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
-        self.scores: list[RowScores | None] = []  # filled when the first row is scored
+        self.scores: Sequence[RowScores | None] = ()  # a list once the first row is scored
         self.left = len(rows)
         self.queued = 0
         self.tickets: Sequence[RowTicket] = ()
         self.status: RequestStatus = "waiting"
         self.error: BaseException | None = None
-        self.created_at = self.queued_at = perf_counter()
+        self.created_at = self.queued_at = perf_counter()  # `queued_at` is set anew when it is queued later
         self.scheduled_at: float | None = None
         self.finished_at: float | None = None
 

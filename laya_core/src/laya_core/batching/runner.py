@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 class Runner(Protocol):
     """Runs passes, one at a time and always in the engine's thread, except `collate`."""
 
-    group_cost: int
-    """What one more group of rows costs, in padded tokens."""
+    @property
+    def group_cost(self) -> int:
+        """What one more group of rows costs, in padded tokens."""
+
     padding_interval: int
     """Widths are padded to a multiple of it."""
+
+    def padded_tokens(self, lengths: Sequence[int]) -> int:
+        """Tokens that a pass over rows of these lengths, in this order, computes with its padding."""
 
     def start(self) -> None:
         """Get ready for passes, in the thread that starts the engine."""
