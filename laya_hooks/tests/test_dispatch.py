@@ -67,6 +67,49 @@ def test_without_raise_errors_an_error_is_a_warning_with_its_cause_and_the_next_
     assert caught[0].message.__cause__ is error
 
 
+def bare(ctx):
+    raise TypeError("expected string")
+
+
+@pytest.mark.parametrize("timeout", [None, LONG])
+@pytest.mark.parametrize(
+    ("hooks", "name"),
+    [
+        (normalise_hooks(Recorder("guard", acts={"on_predict_start": bare})), "guard.on_predict_start"),
+        (normalise_hooks(on_predict_start=bare), "bare"),
+    ],
+)
+def test_an_error_says_which_hook_raised_it_in_a_note(ctx, hooks, name, timeout):
+    with pytest.raises(TypeError) as raised:
+        dispatch(hooks, "on_predict_start", ctx, timeout=timeout)
+    assert type(raised.value) is TypeError and str(raised.value) == "expected string"
+    assert raised.value.__notes__ == [f"raised by hook {name} in on_predict_start"]
+
+
+def test_an_error_that_crosses_two_hooks_names_both_and_one_that_is_raised_twice_names_its_hook_once(ctx):
+    error = ValueError("no")
+    inner = Recorder("inner", acts={"on_load": raising(error)})
+    outer = Recorder("outer", acts={"on_route": lambda ctx: dispatch([inner], "on_load", ctx)})
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            dispatch([outer], "on_route", ctx)
+    assert error.__notes__ == ["raised by hook inner.on_load in on_load", "raised by hook outer.on_route in on_route"]
+
+
+class TakesNoNotes(Exception):
+    __notes__ = None
+
+    def add_note(self, note):
+        raise AttributeError("frozen")
+
+
+def test_an_error_that_takes_no_notes_is_raised_as_it_is(ctx):
+    error = TakesNoNotes()
+    with pytest.raises(TakesNoNotes) as raised:
+        dispatch([Recorder("a", acts={"on_load": raising(error)})], "on_load", ctx)
+    assert raised.value is error
+
+
 @pytest.mark.parametrize("fatal", [KeyboardInterrupt, SystemExit, GeneratorExit])
 @pytest.mark.parametrize("timeout", [None, LONG])
 def test_what_is_no_exception_always_propagates(ctx, fatal, timeout):

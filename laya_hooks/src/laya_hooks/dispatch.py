@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable
@@ -42,6 +43,7 @@ def dispatch(
     Raises:
         ValueError: `event` is none of the six, or `timeout` is not a positive number.
         TimeoutError: a hook took longer; its thread is left behind and its result dropped.
+        Exception: what a hook raised, with a note that names the hook and the event.
     """
     if event not in HOOK_EVENTS:
         raise ValueError(f"unknown event {event!r}; the events are {', '.join(HOOK_EVENTS)}")
@@ -58,6 +60,7 @@ def run_event(hooks: Iterable[object], event: Event, ctx: PredictContext, raise_
             call(handler, ctx)
         except Exception as error:
             if raise_errors:
+                _note(handler, event, error)
                 raise
             _warn(handler, event, error)
 
@@ -166,6 +169,14 @@ class _BoundedCall:
             f"hook {handler_name(self._handler)} took longer than hooks_timeout={self._timeout:g} s (waiting for "
             "its turn included); it is left to itself and what it returns is dropped"
         )
+
+
+def _note(handler: PredictHook, event: Event, error: Exception) -> None:
+    """Let the traceback of `error` say which hook raised it; its type and message stay as they are."""
+    note = f"raised by hook {handler_name(handler)} in {event}"
+    with suppress(Exception):  # an error that takes no notes is raised without
+        if note not in getattr(error, "__notes__", ()):  # a hook may raise one object again and again
+            error.add_note(note)
 
 
 def _warn(handler: PredictHook, event: Event, error: Exception) -> None:
