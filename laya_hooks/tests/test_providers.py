@@ -87,6 +87,19 @@ def test_names_of_checkpoints_are_merged_and_the_first_loaded_wins():
         assert laya_hooks.resolve_checkpoint(("mini", None)) == ("mini", None)
 
 
+def test_what_checkpoints_are_for_is_said_by_name_and_by_the_first_loaded():
+    class Described:
+        def __init__(self, **descriptions):
+            self.descriptions = descriptions
+
+        @hookimpl
+        def laya_checkpoint_descriptions(self):
+            return self.descriptions
+
+    with plugged(Described(Mini="small"), Checkpoints(mini="a", plain="b"), Described(mini="other", third="large")):
+        assert laya_hooks.checkpoint_descriptions() == {"mini": "small", "third": "large"}
+
+
 def test_a_runtime_is_asked_for_the_name_the_caller_used():
     runtime = Runtime()
     with plugged(Checkpoints(mini="somewhere"), runtime):

@@ -204,11 +204,14 @@ def test_standalone_repos_changes_where_checkpoints_come_from() -> None:
 
 
 def test_checkpoints_of_plugins_are_added_and_never_replace_published_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    brought = {"tiny": "./tiny", "english": "./other", "en": "./other"}
+    brought = {"tiny": "./tiny", "plain": "./plain", "english": "./other", "en": "./other"}
     monkeypatch.setattr("laya_router.table.named_checkpoints", lambda: brought)
+    described = {"tiny": "a tiny one", "english": "another one"}
+    monkeypatch.setattr("laya_router.table.checkpoint_descriptions", lambda: described)
     router = Router(default="tiny")
     assert router.route("text")["repo"] == "./tiny"
     assert router.route("text", model="en")["repo"] == "convaiinnovations/laya"
+    assert [router.describe(name) for name in ("tiny", "plain", "en")] == ["a tiny one", None, "reads English"]
 
 
 def test_a_registered_name_can_be_taken_back() -> None:

@@ -31,6 +31,7 @@ from .plugins import plugin_manager, plugin_records
 from .protocols import AgentLike, LoadOptions, RouterLike, RouterOptions, Source
 from .providers import (
     add_commands,
+    checkpoint_descriptions,
     extra_routes,
     load_agent,
     make_router,
@@ -74,6 +75,7 @@ __all__ = [
     "add_default_hook",
     "aggregate_usage",
     "call_scope",
+    "checkpoint_descriptions",
     "clear_default_hooks",
     "compose_hooks",
     "current_scope",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .errors import ProviderMissing
 from .plugins import plugin_manager, plugin_records
 
 if TYPE_CHECKING:
     from .protocols import AgentLike, LoadOptions, RouterLike, RouterOptions, Source
+
+T = TypeVar("T")
 
 
 def load_agent(source: Source, options: LoadOptions | None = None) -> AgentLike:
@@ -41,11 +43,12 @@ def make_router(options: RouterOptions | None = None) -> RouterLike:
 
 def named_checkpoints() -> dict[str, Source]:
     """Return the checkpoints that packages and plugins name; of two equal names the first loaded wins."""
-    named: dict[str, Source] = {}
-    for checkpoints in plugin_manager().hook.laya_checkpoints():
-        for name, source in checkpoints.items():
-            named.setdefault(name.strip().lower(), source)
-    return named
+    return _by_name(plugin_manager().hook.laya_checkpoints())
+
+
+def checkpoint_descriptions() -> dict[str, str]:
+    """Return what the named checkpoints are for, as far as anybody says; of two equal names the first loaded wins."""
+    return _by_name(plugin_manager().hook.laya_checkpoint_descriptions())
 
 
 def resolve_checkpoint(source: Source) -> Source:
@@ -75,6 +78,14 @@ def add_commands(cli: Any) -> None:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+def _by_name(brought: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    merged: dict[str, T] = {}
+    for values in brought:
+        for name, value in values.items():
+            merged.setdefault(name.strip().lower(), value)
+    return merged
 
 
 def _first(provider: str, distribution: str, purpose: str, **arguments: Any) -> object:

@@ -1,4 +1,4 @@
-"""What a plugin can do: the six events of a call, and the five providers the packages find each other by."""
+"""What a plugin can do: the six events of a call, and the six providers the packages find each other by."""
 
 from __future__ import annotations
 
@@ -60,6 +60,11 @@ def laya_make_router(options: RouterOptions) -> RouterLike | None:
 @hookspec
 def laya_checkpoints() -> Mapping[str, Source] | None:
     """Name the checkpoints this plugin ships or knows: `{name: source}`."""
+
+
+@hookspec
+def laya_checkpoint_descriptions() -> Mapping[str, str] | None:
+    """Say in a few words what these checkpoints are for: `{name: description}`."""
 
 
 @hookspec

@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from laya_hooks.protocols import Source
-from laya_hooks.providers import named_checkpoints
+from laya_hooks.providers import checkpoint_descriptions, named_checkpoints
 
 ENGLISH: Final = "english"
 MULTILINGUAL: Final = "multilingual"
@@ -122,9 +122,10 @@ class CheckpointTable:
         if not isinstance(models, Mapping):
             raise TypeError(f"models are a mapping of name to source, not {type(models).__name__}")
         table = cls(published_sources(standalone_repos))
+        descriptions = checkpoint_descriptions()
         for name, source in named_checkpoints().items():
             if clean_name(name) not in table and clean_name(name) not in ALIASES:
-                table.register(name, source)
+                table.register(name, source, descriptions.get(name))
         for name, source in models.items():
             table.register(name, source)
         return table

@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from laya_mini import CHECKPOINT
-from laya_mini.plugin import laya_checkpoints
+from laya_mini.plugin import laya_checkpoint_descriptions, laya_checkpoints
 
 LAYOUT = (
     "rl_agent_config.json",
@@ -26,6 +26,7 @@ def tokenizer() -> Tokenizer:
 
 def test_plugin_names_the_packaged_directory() -> None:
     assert laya_checkpoints() == {"mini": str(CHECKPOINT)}
+    assert laya_checkpoint_descriptions().keys() == {"mini"}
 
 
 def test_checkpoint_has_exactly_the_published_layout() -> None:
