@@ -321,9 +321,11 @@ def test_what_is_blocked_is_listed_with_its_reason_and_not_imported(three):
     assert finished.stderr == ""
 
 
-def test_a_name_that_nothing_has_is_reported(three):
-    (message,) = three.records(LAYA_PLUGINS="one,trcer")["warnings"]
-    assert message == "LAYA_PLUGINS names 'trcer', but no installed distribution has such a laya plugin"
+@pytest.mark.parametrize("variable", ["LAYA_PLUGINS", "LAYA_PLUGINS_DISABLE"])
+@pytest.mark.parametrize(("name", "meant"), [("tracer", ""), ("laya-mni", "; did you mean 'laya-mini'?")])
+def test_a_name_that_nothing_has_is_reported(three, variable, name, meant):
+    (message,) = three.records(**{variable: f"one,{name}"})["warnings"]
+    assert message == f"{variable} names {name!r}, but no installed distribution has such a laya plugin{meant}"
 
 
 def test_markers_and_marked_signatures_are_honoured_in_dispatch(site):

@@ -68,8 +68,9 @@ class Discovery:
         for order, entry in enumerate(self._found):
             self.records.append(self._load(order, entry))
         named = [(_distribution(entry), entry.name) for entry in self._found]
-        for name in self._selection.unmatched(named):
-            self.problems.append(f"LAYA_PLUGINS names {name!r}, but no installed distribution has such a laya plugin")
+        for variable, name, meant in self._selection.unmatched(named):
+            missing = f"{variable} names {name!r}, but no installed distribution has such a laya plugin"
+            self.problems.append(missing + meant)
 
     def _load(self, order: int, entry: EntryPoint) -> PluginRecord:
         distribution = _distribution(entry)

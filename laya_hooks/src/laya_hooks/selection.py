@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
@@ -53,10 +53,17 @@ class Selection:
             return None
         return "not named in LAYA_PLUGINS" if self.only else "LAYA_PLUGINS=0"
 
-    def unmatched(self, found: Iterable[tuple[str, str]]) -> list[str]:
-        """Return the names in LAYA_PLUGINS that fit none of the (distribution, entry point) found."""
+    def unmatched(self, found: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+        """Yield the names that fit none of the (distribution, entry point) found.
+
+        Each comes with its variable, and with what may have been meant as the end of a message.
+        """
+        from .suggestions import did_you_mean
+
         known = {alias for distribution, entry_point in found for alias in _aliases(distribution, entry_point)}
-        return sorted((self.only or frozenset()) - known)
+        for variable, names in (("LAYA_PLUGINS", self.only), ("LAYA_PLUGINS_DISABLE", self.disabled)):
+            for name in sorted((names or frozenset()) - known):
+                yield variable, name, did_you_mean(name, sorted(known))
 
 
 def _names(value: str) -> frozenset[str]:
