@@ -6,13 +6,13 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Final, Literal, TypeAlias
 
 from laya_hooks.errors import QueueFull, RequestCancelled
 
+from .collation import Collator
 from .config import ContinuousBatchingConfig
 from .errors import EngineCrashed, EngineStopped
 from .request_queue import RequestQueue
@@ -48,7 +48,6 @@ class RowEngine:
     ) -> None:
         self._runner: Runner | None = runner
         self._config = config
-        self._collate_ahead = collate_ahead
         self._on_drained = on_drained
         self._lock = threading.Lock()  # guards every field below
         self._room = threading.Condition(self._lock)  # a place in the queue is free, or none will be
@@ -65,9 +64,7 @@ class RowEngine:
         self._worker: PassWorker | None = None
         self._drained = threading.Event()
         self._drained.set()
-        self._collator: ThreadPoolExecutor | None = None
-        self._ended_collator: ThreadPoolExecutor | None = None
-        self._ahead: Future[list[PreparedPass]] | None = None
+        self._collator = Collator(collate_ahead)
 
     @property
     def state(self) -> State:
@@ -100,8 +97,7 @@ class RowEngine:
             if self._runner is None:
                 raise RuntimeError("this engine was destroyed; make a new one with init_continuous_batching()")
             self._runner.start()
-            if self._collate_ahead:
-                self._collator = ThreadPoolExecutor(1, "laya-collate")
+            self._collator.start()
             self._worker = join_worker()
             self._leaving = weakref.finalize(self, self._worker.leave_later)
             self._leaving.atexit = False
@@ -174,8 +170,7 @@ class RowEngine:
         if not self._drained.wait(timeout):
             return False
         if worker is not None and worker.thread is not threading.current_thread():
-            if self._ended_collator is not None:
-                self._ended_collator.shutdown()
+            self._collator.join()
             if worker.ends:
                 worker.thread.join()
         return True
@@ -258,7 +253,7 @@ class RowEngine:
                 self._settle()
 
     def _has_work(self) -> bool:
-        return self._ahead is not None or self._queue.has_rows
+        return self._collator.has_pass or self._queue.has_rows
 
     def _settle(self) -> None:
         """Nothing is left to do: stop for good. Holds the lock."""
@@ -266,9 +261,7 @@ class RowEngine:
         for done in self._warm_ups:
             done.set()
         self._warm_ups.clear()
-        if self._collator is not None:
-            self._collator.shutdown(wait=False)
-            self._ended_collator, self._collator = self._collator, None
+        self._collator.end()
         if self._worker is not None:
             self._leaving.detach()
             self._worker.leave()
@@ -300,11 +293,10 @@ class RowEngine:
             self._warm_ups.clear()
 
     def _next_pass(self) -> list[PreparedPass]:
-        ahead, self._ahead = self._ahead, None
-        passes = self._prepare_next() if ahead is None else ahead.result()
+        passes = self._collator.next_pass(self._prepare_next)
         with self._lock:
-            if self._collator is not None and self._queue.has_rows:
-                self._ahead = self._collator.submit(self._prepare_next)
+            if self._queue.has_rows:
+                self._collator.prepare_ahead(self._prepare_next)
         return passes
 
     def _prepare_next(self) -> list[PreparedPass]:
@@ -372,9 +364,7 @@ class RowEngine:
             crashed.__cause__ = cause
             return crashed
 
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None:
-            ahead.exception()  # it still uses the scheduler that is replaced below
+        self._collator.drop()  # it may still use the scheduler that is replaced below
         with self._lock:
             self._cause = cause
             self._in_pass = False
