@@ -7,11 +7,13 @@
 #   make serve   run the HTTP server     make clean   remove .venv and what was built
 #
 # TORCH chooses the build of torch, for example  make demo TORCH="torch --index-url https://…/whl/cpu".
+# TEST_PROCESSES says how many processes share the tests; each computes on one core.
 
 PYTHON ?= python3
 TORCH ?= torch==2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
+TEST_PROCESSES ?= 2
 PACKAGES := laya_hooks laya_core laya_router laya_serve plugins/laya-mini .
 PROJECTS := $(wildcard pyproject.toml laya_*/pyproject.toml plugins/*/pyproject.toml)
 RUNTIME := $(VENV)/.runtime-installed
@@ -25,7 +27,7 @@ demo: $(RUNTIME)
 	$(BIN)/python docs/examples/demo.py
 
 test: $(DEV)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 lint: $(DEV)
 	$(BIN)/ruff check .
