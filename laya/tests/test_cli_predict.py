@@ -107,13 +107,20 @@ def test_the_text_comes_from_a_file_and_json_files_are_json_states(laya: Run, ro
 def mistakes() -> list[tuple[list[str], str]]:
     return [
         (["x"], "give the questions"),
-        (["x", "--preset", "guard", "--questions", "q.json"], "give the questions"),
+        (["x", "--preset", "guard", "--questions", "q.json"], "with --questions or with --preset, not both"),
+        (["x", "--questions", "q.json"], "q.json: there are no questions in it; `laya presets triage` prints some"),
         (["x", "--preset", "nope"], "unknown preset 'nope'"),
+        (["x", "--preset", "traige"], "did you mean 'triage'?"),
         (["x", "--questions", "missing.json"], "No such file or directory: missing.json"),
         (["x", "--questions", "."], "'.' is a directory"),
         (["x", "--questions", "broken.json"], "broken.json: not JSON: line 2, column 1"),
         (["x", "--questions", "list.json"], "list.json: questions are a JSON object"),
-        (["x", "--questions", "flat.json"], "flat.json: questions are a JSON object"),
+        (
+            ["x", "--questions", "flat.json"],
+            """flat.json: the question 'q' has to be an object, such as {"type": "noul", "instructions": "Now – ok?"}""",
+        ),
+        (["x", "--questions", "number.json"], 'the question \'n\' has to be an object, such as {"type": "noul", "ins'),
+        (["x", "--questions", "alone.json"], "alone.json: this is a question without an id"),
         (["x", "--questions", "latin.json"], "latin.json: not UTF-8"),
         (["x", "--file", "a.txt", "--preset", "guard"], "not both"),
         (["--file", "missing.txt", "--preset", "guard"], "No such file or directory: missing.txt"),
@@ -144,7 +151,9 @@ def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(
     for name, content in {
         "broken.json": b'{"q":\n',
         "list.json": b"[1]",
-        "flat.json": b'{"q": "urgent?"}',
+        "flat.json": '{"q": "Now – ok?"}'.encode(),
+        "number.json": b'{"q": {"type": "noul", "instructions": "?"}, "n": 3}',
+        "alone.json": b'{"type": "noul", "instructions": "Urgent?"}',
         "latin.json": b'{"q": "\xff"}',
         "deep.json": b"[" * 100_000,
         "long.json": b"9" * 5_000,

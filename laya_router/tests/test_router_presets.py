@@ -32,5 +32,7 @@ def test_the_questions_are_the_callers_to_change() -> None:
 
 
 def test_an_unknown_preset_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="unknown preset 'nope'; there are email, guard"):
+    with pytest.raises(ValueError, match=r"unknown preset 'nope'; there are email, guard, moderation, router, triage$"):
         presets.load("nope")
+    with pytest.raises(ValueError, match=r"; did you mean 'triage'\?$"):
+        presets.load("Traige")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -34,20 +34,38 @@ def read_questions(file: Path | None, preset: str | None) -> dict[str, Any]:
 
     Raises:
         click.UsageError: there are none, or both.
-        ValueError: the file is not a JSON object of questions, or nobody knows the preset.
+        ValueError: the file is not a JSON object of questions or holds none, or nobody knows the preset.
         OSError: the file cannot be read.
     """
-    if (file is None) == (preset is None):
-        raise click.UsageError("give the questions with --questions FILE or --preset NAME (see `laya presets`)")
+    if file is not None and preset is not None:
+        raise click.UsageError("give the questions with --questions or with --preset, not both")
     if preset is not None:
         from laya_router import presets
 
         return presets.load(preset).questions
-    assert file is not None
+    if file is None:
+        raise click.UsageError("give the questions with --questions FILE or --preset NAME (see `laya presets`)")
     questions = read_json(file)
-    if not isinstance(questions, dict) or not all(isinstance(question, dict) for question in questions.values()):
-        raise ValueError(f"{file}: questions are a JSON object {{id: question}}; `laya presets triage` prints one")
-    return questions
+    problem = _problem(questions)
+    if problem is not None:
+        raise ValueError(f"{file}: {problem}")
+    return cast("dict[str, Any]", questions)
+
+
+def _problem(questions: object) -> str | None:
+    """What keeps a value from being questions; what a question lacks is told by who reads it."""
+    if not isinstance(questions, dict):
+        return "questions are a JSON object {id: question}; `laya presets triage` prints one"
+    if not questions:
+        return "there are no questions in it; `laya presets triage` prints some"
+    if isinstance(questions.get("type"), str) and "instructions" in questions:
+        return 'this is a question without an id; put it into an object, {"my question": {"type": …}}'
+    for name, question in questions.items():
+        if not isinstance(question, dict):
+            example = question if isinstance(question, str) and question.strip() else "Is it urgent?"
+            shown = json.dumps({"type": "noul", "instructions": example}, ensure_ascii=False)
+            return f"the question {name!r} has to be an object, such as {shown}"
+    return None
 
 
 def read_json(file: Path) -> Any:

@@ -9,6 +9,8 @@ from typing import Any
 
 import attrs
 
+from laya_hooks.suggestions import did_you_mean
+
 
 @attrs.frozen
 class Preset:
@@ -34,7 +36,7 @@ def load(name: str) -> Preset:
         ValueError: there is none of that name; the message lists them.
     """
     if name not in names():
-        raise ValueError(f"unknown preset {name!r}; there are {', '.join(names())}")
+        raise ValueError(f"unknown preset {name!r}; there are {', '.join(names())}{did_you_mean(name, names())}")
     return Preset(name=name, **json.loads(_text(name)))
 
 
