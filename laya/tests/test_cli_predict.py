@@ -117,7 +117,7 @@ def mistakes() -> list[tuple[list[str], str]]:
         (["x", "--questions", "list.json"], "list.json: questions are a JSON object"),
         (
             ["x", "--questions", "flat.json"],
-            """flat.json: the question 'q' has to be an object, such as {"type": "noul", "instructions": "Now – ok?"}""",
+            """flat.json: the question 'q' has to be an object, such as {"type": "noul", "instructions": "Now – ?"}""",
         ),
         (["x", "--questions", "number.json"], 'the question \'n\' has to be an object, such as {"type": "noul", "ins'),
         (["x", "--questions", "alone.json"], "alone.json: this is a question without an id"),
@@ -151,7 +151,7 @@ def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(
     for name, content in {
         "broken.json": b'{"q":\n',
         "list.json": b"[1]",
-        "flat.json": '{"q": "Now – ok?"}'.encode(),
+        "flat.json": '{"q": "Now – ?"}'.encode(),
         "number.json": b'{"q": {"type": "noul", "instructions": "?"}, "n": 3}',
         "alone.json": b'{"type": "noul", "instructions": "Urgent?"}',
         "latin.json": b'{"q": "\xff"}',
