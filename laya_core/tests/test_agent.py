@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -71,6 +72,17 @@ def test_signatures_are_the_published_ones_and_more(call: Callable[..., Any], pu
 def test_predict_is_system_one_is_a_batch_of_one(agent: Agent) -> None:
     assert Agent.predict is Agent.system_one
     assert agent.predict("text", QUESTIONS) == agent.predict_batch(["text"], QUESTIONS)[0]
+
+
+def test_a_forgotten_argument_is_reported_for_predict(agent: Agent) -> None:
+    with pytest.raises(TypeError, match=r"^Agent\.predict\(\) missing 1 required positional argument: 'questions'$"):
+        agent.predict("text")  # type: ignore[call-arg]
+
+
+def test_an_object_that_has_questions_is_told_by_type_and_what_to_pass(agent: Agent) -> None:
+    preset = SimpleNamespace(name="triage", questions=QUESTIONS)
+    with pytest.raises(TypeError, match=r"question id to question, not SimpleNamespace; pass its \.questions$"):
+        agent.predict("text", preset)  # type: ignore[arg-type]
 
 
 def test_a_result_has_answers_in_the_order_asked_and_usage(agent: Agent) -> None:

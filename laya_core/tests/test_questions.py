@@ -46,6 +46,8 @@ REFUSED: list[tuple[Any, str]] = [
     ({"type": "choice", **ASK, "criteria": [{"a": 1}]}, "a text or a number"),
     ({"type": "choice", **ASK, "criteria": {None: "a"}}, "a text or a number"),
     ({"type": "choice", **ASK, "criteria": {("a",): "a"}}, "a text or a number"),
+    ({"type": "choice", **ASK, "criteria": ["a", float("nan")]}, "the label nan is no number that JSON can hold"),
+    ({"type": "choice", **ASK, "criteria": {float("-inf"): "a"}}, "write it as a text"),
     ({"type": "choice", **ASK, "criteria": ["a"], "labels": {"true": "A", "false": "B"}}, "labels are for noul"),
     ({"type": "score", **ASK}, "list of levels"),
     ({"type": "score", **ASK, "criteria": {"a": "b"}}, "list of levels"),
@@ -83,6 +85,62 @@ def test_a_malformed_question_is_refused_with_its_id_and_the_fix(question: Any, 
     with pytest.raises(ValueError, match="question 'q1'") as refused:
         parse(question)
     assert fix in str(refused.value)
+
+
+MISSPELT: list[tuple[Any, str]] = [
+    ({"type": "nuol", **ASK}, "not str 'nuol'; did you mean 'noul'?"),
+    ({"type": "Choice", **ASK}, "not str 'Choice'; did you mean 'choice'?"),
+    ({"typ": "noul", **ASK}, "and is missing; unknown key 'typ' (did you mean 'type'?)"),
+    (
+        {"type": "noul", "instruction": "Is it so?"},
+        "are missing; say in words what is asked; unknown key 'instruction' (did you mean 'instructions'?)",
+    ),
+    (
+        {"type": "choice", **ASK, "options": ["a", "b"]},
+        "or a list of labels, and are missing; unknown key 'options' (did you mean 'criteria'?)",
+    ),
+    (
+        {"type": "score", **ASK, "Criterias": ["a"], "id": 7},
+        "and are missing; unknown keys 'Criterias' (did you mean 'criteria'?), 'id'",
+    ),
+    ({"type": "score", **{f"key{i}": i for i in range(5)}}, "unknown keys 'key0', 'key1', 'key2', …"),
+    ({"type": "noul", "k" * 99: 1}, f"unknown key '{'k' * 59}… (did you mean 'instructions'?)"),
+]
+
+
+@pytest.mark.parametrize(("question", "end"), MISSPELT)
+def test_what_is_misspelt_is_named_with_what_it_may_mean(question: Any, end: str) -> None:
+    with pytest.raises(ValueError, match="question 'q1'") as refused:
+        parse(question)
+    assert str(refused.value).endswith(end)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"type": "noul", "instructions": "", "note": "mine"},
+        {"type": "choice", **ASK, "criteria": "abc", "note": "mine"},
+        {"type": "noul", **ASK, "labels": {"true": "A"}, "note": "mine"},
+    ],
+)
+def test_keys_of_the_caller_s_own_are_not_blamed_where_nothing_is_missing(question: Any) -> None:
+    with pytest.raises(ValueError, match="question 'q1'") as refused:
+        parse(question)
+    assert "note" not in str(refused.value)
+
+
+def test_keys_of_the_caller_s_own_are_accepted() -> None:
+    assert parse({"type": "noul", **ASK, "note": "mine", "criterias": 1}) == Noul(ASK["instructions"])
+
+
+def test_a_message_shows_no_more_of_a_value_than_helps() -> None:
+    with pytest.raises(TypeError) as refused:
+        parse_questions({"a very long": "thing"}.items())
+    assert str(refused.value) == "questions must be a mapping of question id to question, not dict_items"
+    with pytest.raises(ValueError, match=r"not dict$"):
+        parse({"type": "score", **ASK, "criteria": {"a": "b" * 999}})
+    with pytest.raises(ValueError, match=r"not str 'b{59}…$"):
+        parse({"type": "score", **ASK, "criteria": "b" * 999})
 
 
 @pytest.mark.parametrize("qid", ["", "  ", "\n", None, True, False, 1.5, ("q",), b"q"])

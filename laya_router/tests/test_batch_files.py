@@ -42,7 +42,7 @@ def test_a_line_is_a_request_and_overrides_the_defaults() -> None:
         (b'{"states": "a"}', "lacks state"),
         (b'{"state": null}', "the state is None"),
         (b'{"state": "a", "colour": 1}', "unknown key 'colour'"),
-        (b'{"state": "a", "questions": [1]}', "questions are a mapping"),
+        (b'{"state": "a", "questions": [1]}', "questions must be a mapping"),
         (b'{"state": "a", "max_len": 0}', "max_len is a number of tokens of at least 1"),
     ],
 )

@@ -246,7 +246,7 @@ def test_route_batch_answers_in_order_and_loads_nothing(builds: Any) -> None:
         ({"questions": {}}, ValueError, r"requests\[1\] lacks state"),
         ({"state": "x"}, ValueError, r"requests\[1\] lacks questions"),
         ({"state": None, "questions": {}}, TypeError, r"requests\[1\]: the state is None"),
-        ({"state": "x", "questions": []}, TypeError, r"requests\[1\]: questions are a mapping"),
+        ({"state": "x", "questions": []}, TypeError, r"requests\[1\]: questions must be a mapping"),
         ({"state": "x", "questions": {}, "modle": "en"}, ValueError, r"requests\[1\] has the unknown key 'modle'"),
         ({"state": "x", "questions": {}, "model": "no"}, ValueError, r"requests\[1\]: unknown model 'no'"),
         ({"state": "x", "questions": {}, "task": "no"}, ValueError, r"requests\[1\]: unknown task 'no'"),

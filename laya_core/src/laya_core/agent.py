@@ -183,7 +183,7 @@ class Agent(ContinuousBatching, HookRegistry):
         )
         return run_call(chain, context, infer)
 
-    def system_one(
+    def predict(
         self,
         state: Any,
         questions: Questions,
@@ -215,7 +215,7 @@ class Agent(ContinuousBatching, HookRegistry):
             raise ValueError("a hook left no state or no result of this call; predict needs one of each")
         return results[0]
 
-    predict = system_one
+    system_one = predict
 
     def predict_long(
         self,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from attrs import field, frozen
 
+from laya_hooks.suggestions import closest, did_you_mean, not_questions
+
 from .config import QUESTION_TYPES, QuestionType
 
 _NO_TEXT: Final = "no, the statement does not hold"
 _YES_TEXT: Final = "yes, the statement holds"
+_LONGEST_SHOWN: Final = 60
 
 
 def text_of(value: object) -> str:
@@ -30,7 +34,9 @@ def text_of(value: object) -> str:
 
 
 def _check_instructions(_: object, __: object, value: Any) -> None:
-    if value is None or value == [] or value == {} or (isinstance(value, str) and not value.strip()):
+    if value is None:
+        raise ValueError("instructions are missing; say in words what is asked")
+    if value == [] or value == {} or (isinstance(value, str) and not value.strip()):
         raise ValueError("instructions are empty; say in words what is asked")
 
 
@@ -47,6 +53,8 @@ def _distinct(labels: Sequence[object]) -> list[Hashable]:
             raise ValueError(
                 f"the label {label!r} must be a text or a number; give structured options as {{label: description}}"
             )
+        if isinstance(label, float) and not math.isfinite(label):
+            raise ValueError(f"the label {label!r} is no number that JSON can hold; write it as a text")
         if label in seen:
             raise ValueError(
                 f"the label {label!r} appears twice (1, 1.0 and True count as the same); labels must be distinct"
@@ -57,7 +65,7 @@ def _distinct(labels: Sequence[object]) -> list[Hashable]:
 
 def _check_choice(_: object, __: object, criteria: Any) -> None:
     if not isinstance(criteria, Mapping):
-        raise ValueError(f"criteria must be {{label: description}} or a list of labels, not {_kind(criteria)}")
+        raise ValueError(f"criteria must be {{label: description}} or a list of labels, {_but(criteria)}")
     if not criteria:
         raise ValueError("criteria are empty; a choice needs at least one label")
     _distinct(list(criteria))
@@ -65,7 +73,7 @@ def _check_choice(_: object, __: object, criteria: Any) -> None:
 
 def _check_levels(_: object, __: object, criteria: Any) -> None:
     if not isinstance(criteria, tuple):
-        raise ValueError(f"criteria must be a list of levels from lowest to highest, not {_kind(criteria)}")
+        raise ValueError(f"criteria must be a list of levels from lowest to highest, {_but(criteria)}")
     if not criteria:
         raise ValueError("criteria are empty; a score needs at least one level")
     for index, level in enumerate(criteria):
@@ -119,8 +127,20 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+def _but(given: object) -> str:
+    return "and are missing" if given is None else f"not {_kind(given)}"
+
+
 def _kind(value: object) -> str:
-    return "nothing" if value is None else f"{type(value).__name__} {value!r}"
+    """The type of a value, and of a text or number what it says."""
+    if value is None:
+        return "None"
+    return f"{type(value).__name__} {_shown(value)}" if isinstance(value, str | int | float) else type(value).__name__
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 class Question:
@@ -249,6 +269,8 @@ class Noul(Question):
 
 
 _CLASSES: Final[Mapping[str, type[Question]]] = {"choice": Choice, "score": Score, "noul": Noul}
+_KEYS: Final = ("type", "instructions", "criteria", "option_order", "labels")
+_MOST_TOLD: Final = 3
 
 
 def parse_questions(questions: object) -> dict[Any, Question]:
@@ -259,7 +281,7 @@ def parse_questions(questions: object) -> dict[Any, Question]:
         ValueError: an id or a question is refused; the message names the id and the fix.
     """
     if not isinstance(questions, Mapping):
-        raise TypeError(f"questions must be a mapping of question id to question, not {_kind(questions)}")
+        raise TypeError(not_questions(questions))
     return {_checked_id(qid): _parse(qid, question) for qid, question in questions.items()}
 
 
@@ -274,13 +296,37 @@ def _parse(qid: object, question: object) -> Question:
         return question
     if not isinstance(question, Mapping):
         raise ValueError(f"question {qid!r} must be a mapping with 'type' and 'instructions', not {_kind(question)}")
-    kind = question.get("type")
-    if not isinstance(kind, str) or kind not in _CLASSES:
-        raise ValueError(f"question {qid!r}: type must be one of {', '.join(QUESTION_TYPES)}, not {kind!r}")
-    if question.get("labels") is not None and kind != "noul":
-        raise ValueError(f"question {qid!r}: labels are for noul questions; the labels of a {kind} are its criteria")
-    fields = ("instructions", "criteria", "option_order", *(("labels",) if kind == "noul" else ()))
     try:
-        return _CLASSES[kind](**{name: question.get(name) for name in fields})
+        return _typed(question)
     except ValueError as error:
-        raise ValueError(f"question {qid!r}: {error}") from None
+        raise ValueError(f"question {qid!r}: {error}{_misspelt(question)}") from None
+
+
+def _typed(question: Mapping[Any, Any]) -> Question:
+    kind = question.get("type")
+    known = f"type must be one of {', '.join(QUESTION_TYPES)}"
+    if kind is None:
+        raise ValueError(f"{known}, and is missing")
+    if not isinstance(kind, str) or kind not in _CLASSES:
+        raise ValueError(f"{known}, not {_kind(kind)}{did_you_mean(kind, QUESTION_TYPES)}")
+    if question.get("labels") is not None and kind != "noul":
+        raise ValueError(f"labels are for noul questions; the labels of a {kind} are its criteria")
+    fields = ("instructions", "criteria", "option_order", *(("labels",) if kind == "noul" else ()))
+    return _CLASSES[kind](**{name: question.get(name) for name in fields})
+
+
+def _misspelt(question: Mapping[Any, Any]) -> str:
+    """The end of a message about a question that lacks a key: the keys it has that nobody knows, which may be it."""
+    needed = ("type", "instructions", *(("criteria",) if question.get("type") in ("choice", "score") else ()))
+    missing = [name for name in needed if question.get(name) is None]
+    unknown = [key for key in question if key not in _KEYS]
+    if not missing or not unknown:
+        return ""
+    by_default = missing[0] if len(missing) == len(unknown) == 1 else None
+    told = [_with_hint(key, closest(key, missing) or by_default) for key in unknown[:_MOST_TOLD]]
+    more = ", …" if unknown[_MOST_TOLD:] else ""
+    return f"; unknown {'key' if len(unknown) == 1 else 'keys'} {', '.join(told)}{more}"
+
+
+def _with_hint(key: object, meant: str | None) -> str:
+    return _shown(key) if meant is None else f"{_shown(key)} (did you mean {meant!r}?)"

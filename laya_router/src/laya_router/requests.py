@@ -8,6 +8,8 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
+from laya_hooks.suggestions import not_questions
+
 LangGuess: TypeAlias = str | Callable[[Any], str | None]
 """A language code, or a callable that reads the state and returns one or None."""
 
@@ -19,7 +21,7 @@ def _check_state(_: object, __: object, state: object) -> None:
 
 def _check_questions(_: object, __: object, questions: object) -> None:
     if not isinstance(questions, Mapping):
-        raise TypeError(f"questions are a mapping of id to question, not {type(questions).__name__}")
+        raise TypeError(not_questions(questions))
 
 
 def _check_text(_: object, attribute: attrs.Attribute[Any], value: object) -> None:

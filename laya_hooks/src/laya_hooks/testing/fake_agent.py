@@ -68,11 +68,11 @@ class FakeAgent(HookRegistry):
         ctx = self._context(list(states), questions, max_len, head_max_len)
         return run_call(chain, ctx, self._infer)
 
-    def system_one(self, state: Any, questions: Mapping[str, Any], **arguments: Any) -> dict[str, Any]:
+    def predict(self, state: Any, questions: Mapping[str, Any], **arguments: Any) -> dict[str, Any]:
         """Answer `questions` about one state."""
         return self.predict_batch([state], questions, **arguments)[0]
 
-    predict = system_one
+    system_one = predict
 
     def predict_long(
         self,
