@@ -25,6 +25,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 demo: $(RUNTIME)
 	$(BIN)/python docs/examples/demo.py
+	@echo
+	@echo 'To go on with texts of your own:'
+	@echo
+	@echo '  . $(BIN)/activate'
+	@echo '  laya predict "My parcel is late" --preset triage --model mini'
 
 test: $(DEV)
 	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile
@@ -58,7 +63,7 @@ $(BIN)/python:
 	@tools/make-venv $(PYTHON) $(VENV)
 
 $(RUNTIME): $(BIN)/python $(PROJECTS)
-	@echo "Installing laya and its packages (the first time takes a minute or two) …"
+	@echo "Installing torch, laya and its packages into $(VENV) (the first time takes a few minutes) …"
 	$(BIN)/python -m pip install --quiet $(TORCH)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt $(addprefix -e ,$(PACKAGES))
 	@touch $@

@@ -18,11 +18,12 @@ TICKETS = Path(__file__).with_name("tickets.jsonl")
 def main() -> None:
     tickets = [json.loads(line) for line in TICKETS.read_text(encoding="utf-8").splitlines()]
     questions = presets.load("triage").questions
-    router = Router(default="mini")
-    results = router.predict_batch([{"state": ticket["text"], "questions": questions} for ticket in tickets])
     console = Console()
+    console.print("Loading the checkpoint mini and reading six tickets …", style="dim")
+    router = Router(default="mini")
+    results = router.predict_batch([{"state": ticket["state"], "questions": questions} for ticket in tickets])
     for ticket, result in zip(tickets, results, strict=True):
-        console.print(Panel(Group(ticket["text"], "", answer_row(result["answers"])), title=ticket["id"]))
+        console.print(Panel(Group(ticket["state"], "", answer_row(result["answers"])), title=ticket["id"]))
 
 
 def answer_row(answers: dict[str, Any]) -> Table:

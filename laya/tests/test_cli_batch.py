@@ -161,19 +161,25 @@ def test_killed_in_the_middle_and_resumed_nothing_is_lost_or_doubled(tmp_path: P
         (["--batch", "NOWHERE"], "No such file"),
         (["--batch", "IN", "--model", "nope"], "unknown model 'nope'"),
         (["--batch", "IN", "--preset", "nope"], "nope"),
+        (["--batch", "BARE"], "the lines of BARE bring no questions; give --questions FILE or --preset NAME"),
+        (["--batch", "LONG"], "the first 256 lines of LONG bring no questions"),
+        (["--batch", "BARE", "--output", "OUT"], "bring no questions"),
+        (["--batch", "BARE", "--model", "nope"], "bring no questions"),
     ],
 )
 def test_bad_usage_is_one_line_and_writes_nothing(
     laya: Run, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     source = write_requests(tmp_path / "IN", [{"state": "x", "questions": QUESTIONS}])
+    write_requests(tmp_path / "BARE", [{"state": "x"}, "{", {"state": "questions"}])
+    write_requests(tmp_path / "LONG", [{"state": "x"}] * 256 + [{"state": "x", "questions": QUESTIONS}])
     (tmp_path / "THERE").write_text("")
     before = source.read_bytes()
     named = [str(tmp_path / argument) if argument.isupper() else argument for argument in arguments]
     code, out, err = laya("predict", *named)
     assert (code, out) == (2, "")
     (line,) = told(err)
-    assert line.startswith("laya: error: ") and message in line
+    assert line.startswith("laya: error: ") and message in line.replace(f"{tmp_path}{os.sep}", "")
     assert source.read_bytes() == before and not (tmp_path / "OUT").exists()
 
 
@@ -194,3 +200,39 @@ def test_a_hook_that_refuses_one_request_leaves_the_others(
     results = [json.loads(line) for line in out.splitlines()]
     assert code == 1 and results[2] == {"line": 3, "error": "not this one"}
     assert ["answers" in result for result in results] == [True, True, False, True]
+
+
+def test_without_questions_of_their_own_lines_fail_beside_those_that_have_some(
+    laya: Run, checkpoint: str, tmp_path: Path
+) -> None:
+    source = write_requests(tmp_path / "in.jsonl", [{"state": "a"}, {"state": "b", "questions": QUESTIONS}])
+    code, out, err = laya("predict", "--batch", str(source), "--model", checkpoint)
+    assert code == 1 and len(told(err)) == 1
+    failed, answered = map(json.loads, out.splitlines())
+    assert failed["line"] == 1 and "it has no questions" in failed["error"] and "answers" in answered
+
+
+def test_an_empty_input_has_an_empty_output(laya: Run, tmp_path: Path) -> None:
+    assert laya("predict", "--batch", str(write_requests(tmp_path / "in.jsonl", []))) == (0, "", "")
+
+
+def test_a_resumed_output_tells_of_the_lines_that_failed_before(laya: Run, checkpoint: str, tmp_path: Path) -> None:
+    requests = [{"id": "one", "state": "a", "questions": QUESTIONS}, {"id": "two", "state": None}, {"state": "c"}]
+    source, output = write_requests(tmp_path / "in.jsonl", requests), tmp_path / "out.jsonl"
+    arguments = ("predict", "--batch", str(source), "--model", checkpoint, "--output", str(output), "--resume")
+    assert laya(*arguments)[0] == 1
+    whole = output.read_bytes()
+    assert [result.get("id") for result in read(output)] == ["one", "two", None]
+    code, out, err = laya(*arguments)
+    assert (code, out) == (1, "") and output.read_bytes() == whole
+    assert told(err) == [f"laya: 2 earlier lines failed (lines 2, 3 of {output})"]
+    output.write_bytes(whole.splitlines(keepends=True)[0])
+    write_requests(source, requests[:1])
+    assert laya(*arguments)[0] == 0
+
+
+def test_of_many_lines_that_failed_before_the_first_are_listed(laya: Run, tmp_path: Path) -> None:
+    output = write_requests(tmp_path / "out.jsonl", [{"line": number, "error": "bad"} for number in range(1, 13)])
+    source = write_requests(tmp_path / "in.jsonl", [{"state": None, "questions": QUESTIONS}] * 12)
+    _, _, err = laya("predict", "--batch", str(source), "--output", str(output), "--resume")
+    assert told(err) == [f"laya: 12 earlier lines failed (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, … of {output})"]

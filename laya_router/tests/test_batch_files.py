@@ -11,11 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from laya_router.commands.batch.lines import Line, chunks, read_lines
+from laya_hooks.testing import FakeRouter
+from laya_router.commands.batch.answering import answer, is_failure
+from laya_router.commands.batch.lines import Line, brings_questions, chunks, read_lines
 from laya_router.commands.batch.output_file import Written, open_output, write_lines
 
 DEFAULTS: dict[str, Any] = {"questions": {"q": {"type": "noul", "instructions": "Urgent?"}}, "model": "mini"}
-RESULTS = [{"answers": {"q": number}} if number % 3 else {"line": number, "error": "bad ✗"} for number in range(1, 8)]
+RESULTS = [
+    {"id": "a", "answers": {"q": number}} if number % 3 else {"line": number, "id": "b", "error": "bad ✗"}
+    for number in range(1, 8)
+]
 
 
 def only(raw: bytes, defaults: dict[str, Any] = DEFAULTS) -> Line:
@@ -39,7 +44,9 @@ def test_a_line_is_a_request_and_overrides_the_defaults() -> None:
         (b'{"state": "\xff"}', "not UTF-8 text: invalid start byte at byte 11"),
         (b'{"state": NaN}', "NaN is no JSON number"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"states": "a"}', "lacks state"),
+        (b"{}", "it has no state"),
+        (b'{"text": "a", "from": "b"}', "it has no state; its keys are 'text', 'from'"),
+        (json.dumps(dict.fromkeys("abcdefghijk")).encode(), "'g', 'h', …"),
         (b'{"state": null}', "the state is None"),
         (b'{"state": "a", "colour": 1}', "unknown key 'colour'"),
         (b'{"state": "a", "questions": [1]}', "questions must be a mapping"),
@@ -55,6 +62,30 @@ def test_a_bad_line_says_what_is_wrong(raw: bytes, message: str) -> None:
 def test_questions_have_to_come_from_somewhere() -> None:
     error = only(b'{"state": "a"}', {}).error
     assert error == "it has no questions; put them into the line, or give --questions or --preset"
+
+
+def test_a_line_keeps_its_id_whatever_becomes_of_it() -> None:
+    good, bad = only(b'{"id": "T-1", "state": "a"}'), only(b'{"id": null, "state": null}')
+    assert (good.label, good.request) == ({"id": "T-1"}, {**DEFAULTS, "state": "a"})
+    assert bad.label == {"id": None} and bad.error is not None
+    result, failure = answer(FakeRouter(names=("mini",)), [good, bad], {})
+    assert next(iter(result)) == "id" and result["id"] == "T-1" and "q" in result["answers"]
+    assert failure == {"line": 1, "id": None, "error": bad.error} and is_failure(failure)
+    assert not is_failure(result)
+
+
+def test_a_line_that_brings_questions_is_known_without_reading_it_as_a_request() -> None:
+    assert brings_questions(b'{"questions": 3}\n')
+    for raw in (
+        b"\n",
+        b"{",
+        b'["questions"]',
+        b'"questions"',
+        b'{"state": "\\"questions\\""}',
+        b"[" * 100_000,
+        b"\xff",
+    ):
+        assert not brings_questions(raw)
 
 
 def test_skipped_lines_are_not_looked_at_and_numbers_stay() -> None:
@@ -99,7 +130,8 @@ def test_cut_anywhere_a_resumed_output_loses_and_doubles_nothing(data: st.DataOb
         file, written = open_output(path, resume=True)
         with file:
             complete = kept.count(b"\n")
-            assert written == Written(complete, sum("error" in result for result in RESULTS[:complete]))
+            failed = [number for number, result in enumerate(RESULTS[:complete], 1) if "error" in result]
+            assert written == Written(complete, tuple(failed))
             write_lines(file, RESULTS[complete:])
         assert path.read_bytes() == whole
 

@@ -108,13 +108,11 @@ def _predict_batch(
     if model is not None and ("/" in model or os.sep in model):
         model, options["models"] = _named_source(model)
     router = make_router(options)
+    if model is not None:
+        asked["model"] = model
+    if lang is not None:
+        asked["lang"] = lang
     with _told_what_is_installed():
-        if model is not None:
-            with working("loading"):
-                router.load(model)  # a wrong name or a broken checkpoint is no fault of the lines
-            asked["model"] = model
-        if lang is not None:
-            asked["lang"] = lang
         return 1 if run_batch(router, batch, output, resume, asked, controls) else 0
 
 

@@ -14,7 +14,7 @@ _TROUBLE = (OSError, LayaError, MemoryError)
 
 
 def answer(router: RouterLike, lines: Sequence[Line], controls: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The output of each line: its result, or its number and what is wrong with it.
+    """The output of each line, with the line's own `id`: its result, or its number and what is wrong with it.
 
     Raises:
         OSError, LayaError, MemoryError: a checkpoint cannot be loaded, or the machine is in trouble.
@@ -24,14 +24,14 @@ def answer(router: RouterLike, lines: Sequence[Line], controls: Mapping[str, Any
     for line in lines:
         outcome = line.error if line.request is None else next(results)
         if isinstance(outcome, dict):
-            yield outcome
+            yield {**line.label, **outcome, **line.label}
         else:
-            yield {"line": line.number, "error": " ".join(str(outcome).split())}
+            yield {"line": line.number, **line.label, "error": " ".join(str(outcome).split())}
 
 
 def is_failure(output: Mapping[str, Any]) -> bool:
     """Whether an output tells of a failed line."""
-    return output.keys() == {"line", "error"}
+    return output.keys() - {"id"} == {"line", "error"}
 
 
 def _together(

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from itertools import islice
+from typing import Any, Final, NoReturn
 
-from attrs import frozen
+from attrs import field, frozen
 
 from laya_router.requests import parse_requests
+
+_MOST_KEYS: Final = 8
 
 
 @frozen
 class Line:
-    """A line of the input: the request in it, or what is wrong with it."""
+    """A line of the input: the request in it, or what is wrong with it; `label` holds the `id` it was given, if any."""
 
     number: int
     size: int
     request: dict[str, Any] | None = None
     error: str | None = None
+    label: Mapping[str, Any] = field(factory=dict)
 
 
 def read_lines(source: Iterable[bytes], defaults: Mapping[str, Any], skip: int = 0) -> Iterator[Line]:
@@ -34,12 +38,8 @@ def read_lines(source: Iterable[bytes], defaults: Mapping[str, Any], skip: int =
     """
     number = 0
     for number, raw in enumerate(source, 1):
-        if number <= skip:
-            continue
-        try:
-            yield Line(number, len(raw), request=_request(raw, defaults))
-        except (TypeError, ValueError, RecursionError) as error:
-            yield Line(number, len(raw), error=_told(error))
+        if number > skip:
+            yield _line(number, raw, defaults)
     if number < skip:
         raise ValueError(f"the output has {skip} lines, but the input only {number}; it is the output of another input")
 
@@ -58,13 +58,40 @@ def chunks(lines: Iterable[Line], most_lines: int, most_bytes: int) -> Iterator[
         yield chunk
 
 
-def _request(raw: bytes, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def brings_questions(raw: bytes) -> bool:
+    """Whether a line has questions of its own."""
+    try:
+        return "questions" in _object(raw)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _line(number: int, raw: bytes, defaults: Mapping[str, Any]) -> Line:
+    label = {}
+    try:
+        given = _object(raw)
+        if "id" in given:
+            label["id"] = given.pop("id")
+        return Line(number, len(raw), request=_request(given, defaults), label=label)
+    except (TypeError, ValueError, RecursionError) as error:
+        return Line(number, len(raw), error=_told(error), label=label)
+
+
+def _object(raw: bytes) -> dict[str, Any]:
     text = raw.decode("utf-8-sig")
     if not text.strip():
         raise ValueError("the line is empty")
     given = json.loads(text, parse_constant=_no_constant)
     if not isinstance(given, dict):
         raise ValueError(f"a line is a JSON object with a state, not {_kind(given)}")
+    return given
+
+
+def _request(given: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    if "state" not in given:
+        keys = ", ".join(map(repr, islice(given, _MOST_KEYS)))
+        more = ", …" if len(given) > _MOST_KEYS else ""
+        raise ValueError(f"it has no state; its keys are {keys}{more}" if given else "it has no state")
     request = {**defaults, **given}
     if "questions" not in request:
         raise ValueError("it has no questions; put them into the line, or give --questions or --preset")

@@ -15,10 +15,10 @@ _FAILED = b'{"line": '
 
 @frozen
 class Written:
-    """What an output file holds: its complete lines, and how many of them tell of a failure."""
+    """What an output file holds: its complete lines, and the numbers of those that tell of a failure."""
 
     lines: int = 0
-    failed: int = 0
+    failed: tuple[int, ...] = ()
 
 
 def open_output(path: Path, resume: bool) -> tuple[BinaryIO, Written]:
@@ -56,20 +56,22 @@ def write_lines(file: BinaryIO, results: Iterable[Mapping[str, Any]]) -> None:
 
 def _repair(file: BinaryIO, path: Path) -> Written:
     file.seek(0)
-    lines = failed = complete = 0
+    lines = complete = 0
+    failed = []
     last = b""
     for line in file:
         if not line.endswith(b"\n"):
             break
         lines += 1
-        failed += line.startswith(_FAILED)
+        if line.startswith(_FAILED):
+            failed.append(lines)
         complete += len(line)
         last = line
     if last and not _is_result(last):
         raise ValueError(f"{path}: line {lines} is not a result of `laya predict --batch`; is it the right file?")
     file.truncate(complete)
     file.seek(0, SEEK_END)
-    return Written(lines, failed)
+    return Written(lines, tuple(failed))
 
 
 def _is_result(line: bytes) -> bool:

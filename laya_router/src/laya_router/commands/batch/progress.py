@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_MOST_NUMBERS: Final = 10
 
 
 class Report(Protocol):
     """Receives what happens to the lines of a batch."""
+
+    def failed_earlier(self, numbers: Sequence[int], where: str) -> None:
+        """These lines of the output that is resumed tell of a failure."""
 
     def failed(self, number: int, error: str) -> None:
         """A line failed."""
@@ -21,6 +29,10 @@ class Report(Protocol):
 
 
 class _Plain:
+    def failed_earlier(self, numbers: Sequence[int], where: str) -> None:
+        if numbers:
+            click.echo(_earlier(numbers, where), err=True)
+
     def failed(self, number: int, error: str) -> None:
         click.echo(f"laya: line {number}: {error}", err=True)
 
@@ -62,8 +74,12 @@ def reporting(total: int | None, answered: int, answered_bytes: int = 0) -> Iter
         lines = answered
 
         class Bar:
+            def failed_earlier(self, numbers: Sequence[int], where: str) -> None:
+                if numbers:
+                    _print(console, _earlier(numbers, where))
+
             def failed(self, number: int, error: str) -> None:
-                console.print(f"laya: line {number}: {error}", markup=False, highlight=False, soft_wrap=True)
+                _print(console, f"laya: line {number}: {error}")
 
             def done(self, count: int, size: int) -> None:
                 nonlocal lines
@@ -71,3 +87,13 @@ def reporting(total: int | None, answered: int, answered_bytes: int = 0) -> Iter
                 progress.update(task, advance=size, lines=lines)
 
         yield Bar()
+
+
+def _earlier(numbers: Sequence[int], where: str) -> str:
+    count = f"{len(numbers)} earlier {'line' if len(numbers) == 1 else 'lines'}"
+    listed = ", ".join(map(str, numbers[:_MOST_NUMBERS])) + (", …" if numbers[_MOST_NUMBERS:] else "")
+    return f"laya: {count} failed ({'line' if len(numbers) == 1 else 'lines'} {listed} of {where})"
+
+
+def _print(console: Console, message: str) -> None:
+    console.print(message, markup=False, highlight=False, soft_wrap=True)

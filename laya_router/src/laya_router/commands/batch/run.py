@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -12,9 +13,10 @@ import click
 
 from laya_hooks.protocols import RouterLike
 from laya_router.commands.batch.answering import answer, is_failure
-from laya_router.commands.batch.lines import chunks, read_lines
+from laya_router.commands.batch.lines import brings_questions, chunks, read_lines
 from laya_router.commands.batch.output_file import Written, open_output, write_lines
 from laya_router.commands.batch.progress import reporting
+from laya_router.commands.output import working
 
 _CHUNK_LINES: Final = 256
 _CHUNK_BYTES: Final = 4 << 20
@@ -30,6 +32,8 @@ def run_batch(
 ) -> int:
     """Answer every line of `source`, and return how many failed, those of a resumed output included.
 
+    A checkpoint that is named in `defaults` is loaded first: a wrong name is no fault of the lines.
+
     Args:
         source: a file of JSON lines, or `-` for standard input.
         output: where results go; None for standard output.
@@ -37,7 +41,7 @@ def run_batch(
         controls: keyword arguments of `router.predict_batch`.
 
     Raises:
-        click.UsageError: the options contradict each other.
+        click.UsageError: the options contradict each other, or neither they nor the lines bring questions.
         ValueError: the output to resume does not belong to the input.
         OSError, LayaError: a file cannot be used, or a checkpoint cannot be loaded.
     """
@@ -46,10 +50,16 @@ def run_batch(
     if output is not None and output.exists() and source.exists() and output.samefile(source):
         raise click.UsageError("--batch and --output are the same file")
     with ExitStack() as opened:
-        lines = _open_input(source, opened)
+        lines: Iterable[bytes] = _open_input(source, opened)
+        if "questions" not in defaults:
+            lines = _with_questions(lines, source)
+        if "model" in defaults:
+            with working("loading"):
+                router.load(defaults["model"])
         file, written = _open_output(output, resume, opened)
         report = opened.enter_context(reporting(_size(source), written.lines))
-        failed = written.failed
+        report.failed_earlier(written.failed, str(output))
+        failed = len(written.failed)
         for chunk in chunks(read_lines(lines, defaults, skip=written.lines), _CHUNK_LINES, _CHUNK_BYTES):
             results = list(answer(router, chunk, controls))
             write_lines(file, results)
@@ -63,6 +73,23 @@ def run_batch(
 
 def _open_input(source: Path, opened: ExitStack) -> BinaryIO:
     return sys.stdin.buffer if str(source) == "-" else opened.enter_context(source.open("rb"))
+
+
+def _with_questions(lines: Iterable[bytes], source: Path) -> Iterable[bytes]:
+    """The lines, once one of the first has been seen to bring questions; how many may not is the same on every run."""
+    seen: list[bytes] = []
+    reading = iter(lines)
+    for line in islice(reading, _CHUNK_LINES):
+        seen.append(line)
+        if brings_questions(line):
+            return chain(seen, reading)
+    if not seen:
+        return seen
+    which = "the lines" if len(seen) < _CHUNK_LINES else f"the first {_CHUNK_LINES} lines"
+    name = "standard input" if str(source) == "-" else source
+    raise click.UsageError(
+        f"{which} of {name} bring no questions; give --questions FILE or --preset NAME, or put them into the lines"
+    )
 
 
 def _open_output(output: Path | None, resume: bool, opened: ExitStack) -> tuple[BinaryIO, Written]:
