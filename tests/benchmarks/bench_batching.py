@@ -17,6 +17,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -123,6 +124,30 @@ def queued_memory(agent: Agent, questions: dict[str, Any], count: int) -> float:
     return (grown - tokens) / count
 
 
+def cancel_and_get(agent: Agent, queued: int, sampled: int = 500) -> tuple[float, float]:
+    """Microseconds that `cancel_request` and `get_result` of one request take while `queued` others wait."""
+    manager = ContinuousBatchingManager(agent, ContinuousBatchingConfig())
+    manager.start()
+    question = {"refund": QUESTIONS["refund"]}
+    with manager.pause():
+        ids = [manager.add_request(text, question) for text in states(queued + sampled, (10, 30))]
+        chosen = random.Random(0).sample(ids, sampled)
+        cancel = median_microseconds(manager.cancel_request, chosen)
+        get = median_microseconds(partial(manager.get_result, timeout=60), chosen)
+    manager.destroy()
+    return cancel, get
+
+
+def median_microseconds(call: Callable[[str], object], arguments: list[str]) -> float:
+    """What one call takes; the median, as a collection or another process may fall into any of them."""
+    spent = []
+    for argument in arguments:
+        started = perf_counter()
+        call(argument)
+        spent.append(perf_counter() - started)
+    return statistics.median(spent) * 1e6
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
@@ -152,6 +177,9 @@ def main() -> None:
                 if arguments.queued:
                     size = queued_memory(agent, questions, arguments.queued)
                     print(f"{arguments.queued} queued requests of {name}: {size:.0f} bytes each beyond their tokens")
+            for queued in (arguments.queued // 10, arguments.queued):
+                cancel, get = cancel_and_get(agent, queued)
+                print(f"{queued:6} queued requests: cancel_request {cancel:.1f} µs, get_result {get:.1f} µs")
 
 
 if __name__ == "__main__":
