@@ -176,7 +176,10 @@ def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(
             FileNotFoundError(2, "No such file or directory", "w.safetensors"),
             "No such file or directory: w.safetensors",
         ),
-        (HubUnreachable("no network"), "no network"),
+        (
+            HubUnreachable("no network", download="hf …"),
+            "no network; connect once to download it (hf …), or give a directory as --model",
+        ),
         (KeyError("encoder"), "KeyError: 'encoder' (LAYA_DEBUG=1 shows where)"),
         (AssertionError(), "AssertionError (LAYA_DEBUG=1 shows where)"),
     ],
@@ -187,10 +190,11 @@ def test_what_the_router_raises_is_one_line_too(laya: Run, router: Any, failure:
 
 
 def test_an_unreachable_hub_tells_the_option_to_use(laya: Run, router: Any) -> None:
-    router.failure = HubUnreachable('use model="mini"', installed="mini")
-    router.failure.__cause__ = HubUnreachable("no network")
+    router.failure = HubUnreachable("no network", "mini", "english", "hf …", 'use model="mini"')
     _, _, err = laya("predict", "x", "--preset", "guard")
-    assert err == "laya: error: no network; mini is installed and needs no download: use --model mini\n"
+    assert (
+        err == "laya: error: no network; connect once to download it (hf …), or use --model mini, which is installed\n"
+    )
 
 
 def test_debugging_shows_the_traceback_before_the_line(laya: Run, router: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ print([name for name in {HEAVY} if name in sys.modules])
         f"FileNotFoundError {tmp_path / 'rl_agent_config.json'} is missing; a checkpoint directory must contain it",
         f"FileNotFoundError {tmp_path / 'inside'} is missing; check the subfolder 'inside'",
         "ValueError unknown checkpoint 'no-such-name': not a directory, not a Hub id (owner/name), "
-        "and no installed package provides that name",
+        "and not one of the names that are known: english, mini, multilingual, typed-decisions",
         f"TypeError {tuple_or_five} ('a', 'b', 'c')",
         f"TypeError {tuple_or_five} 5",
         "[]",

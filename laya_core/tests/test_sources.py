@@ -11,6 +11,8 @@ import pytest
 
 from laya_core import Agent, load, sources
 from laya_core.sources import find_checkpoint, verify_digests
+from laya_hooks import hookimpl
+from laya_hooks.testing import plugged
 
 
 def test_a_directory_is_found_by_text_path_and_from_home(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +66,26 @@ def test_a_subfolder_or_digests_of_another_type_are_named(checkpoint: Path) -> N
 def test_what_can_be_neither_directory_nor_hub_id_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match="unknown checkpoint"):
         find_checkpoint(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "end"),
+    [
+        ("minni", "are known: large, mini; did you mean 'mini'?"),
+        ("Larg", "are known: large, mini; did you mean 'large'?"),
+        ("bigger", "are known: large, mini; did you mean 'big'?"),
+        ("weather", "are known: large, mini"),
+    ],
+)
+def test_an_unknown_name_is_told_with_those_there_are_and_the_one_it_may_mean(source: str, end: str) -> None:
+    class Names:
+        @hookimpl
+        def laya_checkpoints(self) -> dict[str, Any]:
+            return {"mini": "./mini", "large": ("owner/model", None), "big": ("owner/model", None)}
+
+    with plugged(Names()), pytest.raises(ValueError, match="unknown checkpoint") as refused:
+        find_checkpoint(source)
+    assert str(refused.value).endswith(end)
 
 
 def test_a_name_stands_for_what_a_plugin_says(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:

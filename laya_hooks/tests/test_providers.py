@@ -6,6 +6,7 @@ import pytest
 
 import laya_hooks
 from laya_hooks import ProviderMissing, hookimpl
+from laya_hooks.providers import installed_checkpoint, proper_names
 from laya_hooks.testing import FakeAgent, FakeRouter, plugged
 
 
@@ -71,6 +72,16 @@ def test_a_provider_that_only_provides_is_a_plugin_and_no_hook():
     with plugged(Runtime()) as records:
         assert laya_hooks.default_hooks() == []
         assert [(record.events, record.providers) for record in records] == [((), ("laya_load_agent",))]
+
+
+def test_a_source_has_one_proper_name_and_what_is_a_directory_here_is_installed(tmp_path):
+    with plugged(
+        Checkpoints(large=("owner/model", "in"), big=("owner/model", "in"), mini=str(tmp_path), small=tmp_path)
+    ):
+        assert proper_names() == ["large", "mini", "small"]
+        assert installed_checkpoint() == "mini"
+    with plugged(Checkpoints(large="owner/model", gone=str(tmp_path / "gone"))):
+        assert installed_checkpoint() is None
 
 
 def test_providers_stay_when_the_default_hooks_are_cleared():

@@ -164,6 +164,19 @@ def test_a_default_of_ones_own_stands_in_for_english() -> None:
     assert router.route("text").model == "mine"
 
 
+@pytest.mark.parametrize(
+    ("argument", "meant"),
+    [
+        ({"model": "Minni"}, "mini"),
+        ({"model": "multilingal"}, "multilingual"),
+        ({"task": "typed_decision"}, "typed_decisions"),
+    ],
+)
+def test_a_misspelt_model_or_task_is_told_with_what_it_may_mean(argument: dict[str, str], meant: str) -> None:
+    with pytest.raises(ValueError, match=rf"and their aliases; did you mean '{meant}'\?$"):
+        Router(models={"mini": "./mini"}).route("text", **argument)
+
+
 @pytest.mark.parametrize("argument", [{"model": "nobody"}, {"model": ""}, {"task": "nobody"}, {"model": "org/repo"}])
 def test_an_unknown_model_or_task_is_refused_by_name(argument: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=f"unknown {next(iter(argument))} {next(iter(argument.values()))!r}"):
@@ -247,7 +260,11 @@ def test_route_batch_answers_in_order_and_loads_nothing(builds: Any) -> None:
         ({"state": "x"}, ValueError, r"requests\[1\] lacks questions"),
         ({"state": None, "questions": {}}, TypeError, r"requests\[1\]: the state is None"),
         ({"state": "x", "questions": []}, TypeError, r"requests\[1\]: questions must be a mapping"),
-        ({"state": "x", "questions": {}, "modle": "en"}, ValueError, r"requests\[1\] has the unknown key 'modle'"),
+        (
+            {"state": "x", "questions": {}, "modle": "en"},
+            ValueError,
+            r"requests\[1\] has the unknown key 'modle'.* mean 'model'\?",
+        ),
         ({"state": "x", "questions": {}, "model": "no"}, ValueError, r"requests\[1\]: unknown model 'no'"),
         ({"state": "x", "questions": {}, "task": "no"}, ValueError, r"requests\[1\]: unknown task 'no'"),
         ({"state": "x", "questions": {}, "lang": 1}, TypeError, r"requests\[1\]: lang is a string"),

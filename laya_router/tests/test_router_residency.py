@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from laya_hooks.errors import HubUnreachable
 from laya_router import Router
 from laya_router.residency import Residency
 
@@ -168,27 +167,6 @@ def test_a_lifecycle_hook_may_call_the_router(builds: Any) -> None:
 def test_the_cap_is_a_whole_number(value: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="max_loaded"):
         Router(max_loaded=value)
-
-
-def test_an_unreachable_hub_names_the_installed_checkpoint(
-    builds: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    for module in ("laya_router.table", "laya_router.building"):
-        monkeypatch.setattr(f"{module}.named_checkpoints", lambda: {"mini": tmp_path, "remote": "org/repo"})
-    builds.failure = HubUnreachable("no route to the Hub")
-    with pytest.raises(HubUnreachable, match=r'no route.*model="mini" or Router\(default="mini"\)') as caught:
-        Router().load("english")
-    assert (caught.value.installed, caught.value.checkpoint) == ("mini", "english")
-
-
-def test_an_unreachable_hub_is_all_that_is_said_where_nothing_is_installed(
-    builds: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("laya_router.building.named_checkpoints", dict)
-    builds.failure = HubUnreachable("no route to the Hub")
-    with pytest.raises(HubUnreachable) as caught:
-        Router().load("english")
-    assert caught.value is builds.failure and caught.value.checkpoint == "english"
 
 
 class Gate:

@@ -246,13 +246,14 @@ def test_no_room_in_the_engine_is_a_503_with_retry_after(client: TestClient, rou
 def test_a_checkpoint_out_of_reach_is_a_503_that_names_it_and_what_to_do(
     client: TestClient, router: Any, caplog: pytest.LogCaptureFixture, installed: str | None, advice: str
 ) -> None:
-    router.failure = HubUnreachable("not in /home/me/cache", installed, "multilingual")
+    router.failure = HubUnreachable("not in /home/me/cache", installed, "multilingual", "hf get", "change the call")
     for route, sent in ((SINGLE, body()), (BATCH, batch())):
         response = client.post(route, json=sent)
         assert (response.status_code, response.headers["retry-after"]) == (503, "60")
         detail = response.json()["detail"]
         assert "the checkpoint 'multilingual'" in detail and detail.endswith(advice) and "/home/me" not in detail
-        assert "not in /home/me/cache" in caplog.records[-1].getMessage()
+        logged = caplog.records[-1].getMessage()
+        assert "not in /home/me/cache; connect once to download it (hf get) [" in logged and "the call" not in logged
 
 
 def test_unknown_routes_and_wrong_methods_are_json_too(client: TestClient) -> None:

@@ -150,16 +150,18 @@ def test_all_checkpoints_are_preloaded_default_first_and_those_out_of_reach_are_
     router: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     router.default = "mine"
-    router.unreachable = {"english": HubUnreachable("no network")}
+    router.unreachable = {"english": HubUnreachable("no network", otherwise='model="mini"')}
     preload(router, Settings())
     assert router.preloaded == [["mine"]]
-    assert "english is not preloaded: no network" in caplog.text
+    assert "english is not preloaded: no network" in caplog.text and "model=" not in caplog.text
 
 
 def test_a_default_out_of_reach_stops_the_start_and_names_what_is_installed(router: Any) -> None:
-    router.unreachable = {"english": HubUnreachable("no network", installed="mini")}
-    with pytest.raises(HubUnreachable, match="set LAYA_DEFAULT_MODEL=mini"):
+    router.unreachable = {"english": HubUnreachable("no network", "mini", "english", "hf …", 'model="mini"')}
+    with pytest.raises(HubUnreachable) as caught:
         preload(router, Settings())
+    advice = "connect once to download it (hf …), or set LAYA_DEFAULT_MODEL=mini, which is installed"
+    assert str(caught.value) == f"no network; {advice}"
 
 
 def test_named_checkpoints_are_preloaded_and_nothing_else(router: Any) -> None:

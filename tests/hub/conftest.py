@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,6 +59,14 @@ class Client:
             self._process.communicate()
             self._process = None
 
+    def type(self, command: str) -> None:
+        """Run a command line of the Hub's `hf` in the environment of the process."""
+        program, *arguments = shlex.split(command)
+        assert program == "hf"
+        run = [sys.executable, "-m", "huggingface_hub.cli.hf", *arguments]
+        done = subprocess.run(run, env=self._environment(), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def messages(self) -> str:
         """What the processes wrote to their standard error streams."""
         return self._log.read_text(encoding="utf-8")
@@ -69,22 +78,25 @@ class Client:
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
-            kept = {
-                name: value
-                for name, value in os.environ.items()
-                if not name.startswith(("HF_", "HUGGING", "LAYA_")) and not name.lower().endswith("_proxy")
-            }
-            own = {"HF_ENDPOINT": self.hub.endpoint, "HF_HOME": str(self.home), "LAYA_PLUGINS": "0"}
             with self._log.open("a", encoding="utf-8") as log:
                 self._process = subprocess.Popen(
                     [sys.executable, str(CLIENT)],
-                    env={**kept, **own, **self.environment},
+                    env=self._environment(),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
                     text=True,
                 )
         return self._process
+
+    def _environment(self) -> dict[str, str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("HF_", "HUGGING", "LAYA_")) and not name.lower().endswith("_proxy")
+        }
+        own = {"HF_ENDPOINT": self.hub.endpoint, "HF_HOME": str(self.home), "LAYA_PLUGINS": "0"}
+        return {**kept, **own, **self.environment}
 
 
 @pytest.fixture

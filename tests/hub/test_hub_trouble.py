@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from .conftest import Client
 from .fake_hub import FakeHub, Repository
 
@@ -13,9 +15,12 @@ UNKNOWN = "0" * 40
 def assert_unreachable(refused: dict[str, Any], hub: FakeHub, client: Client) -> None:
     assert "HubUnreachable" in refused["error"]
     message = refused["message"]
-    assert "owner/model is not in the local cache" in message
+    assert message.startswith("owner/model") and " is not in the local cache" in message
     assert str(client.home) in message and hub.endpoint in message
-    assert "connect once to download it, or load a local directory" in message
+    assert "; connect once to download it (hf download owner/model --include " in message
+    assert message.endswith(
+        "), or load a local directory, or load the installed 'mini' (small and English, to try things out with)"
+    )
     assert "Retrying" not in client.messages(), "the client waited and tried again"
 
 
@@ -47,6 +52,30 @@ def test_without_hub_and_cache_the_error_says_what_to_do(hub: FakeHub, client: C
         pass
     for revision in (None, "main", UNKNOWN):
         assert_unreachable(client.find(revision=revision), hub, client)
+
+
+@pytest.mark.parametrize(
+    ("options", "command"),
+    [
+        (
+            {},
+            "hf download owner/model --include rl_agent_config.json --include model.safetensors "
+            '--include encoder/config.json --include "tokenizer/*"',
+        ),
+        ({"subfolder": "in"}, 'hf download owner/model --include "in/*"'),
+        ({"subfolder": "in", "revision": "main"}, 'hf download owner/model --include "in/*" --revision main'),
+    ],
+)
+def test_the_command_of_the_error_brings_the_checkpoint_into_the_cache(
+    hub: FakeHub, client: Client, files: dict[str, bytes], options: dict[str, str], command: str
+) -> None:
+    hub.repositories["owner/model"].commit("main", {**files, **{f"in/{path}": data for path, data in files.items()}})
+    with hub.serving():
+        pass
+    assert f"({command})" in client.find(**options)["message"]
+    with hub.serving():
+        client.type(command)
+    assert client.find(**options)["directory"].endswith(options.get("subfolder", ""))
 
 
 def test_what_is_not_cached_is_not_taken_for_what_is(hub: FakeHub, client: Client, files: dict[str, bytes]) -> None:

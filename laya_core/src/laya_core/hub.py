@@ -11,6 +11,7 @@ from typing import Final
 from attrs import frozen
 
 from laya_hooks import HubUnreachable
+from laya_hooks.providers import described, installed_checkpoint
 
 
 @frozen
@@ -69,7 +70,7 @@ def fetch_snapshot(
         cached = _cached(snapshot, folder, contents)
         if cached is not None:
             return cached
-        raise _explained(failure, repo) from failure
+        raise _explained(failure, repo, folder, revision, contents) from failure
 
 
 def _require_answer(repo: str, revision: str | None, token: str | None) -> None:
@@ -90,7 +91,7 @@ def _cached(snapshot: Callable[..., str], folder: str, contents: Contents) -> Pa
     return directory if all((directory / folder / name).is_file() for name in contents.needed) else None
 
 
-def _explained(failure: Exception, repo: str) -> OSError:
+def _explained(failure: Exception, repo: str, folder: str, revision: str | None, contents: Contents) -> OSError:
     from huggingface_hub import constants, errors
 
     if isinstance(failure, errors.GatedRepoError):
@@ -100,8 +101,21 @@ def _explained(failure: Exception, repo: str) -> OSError:
     reason = next(iter(str(failure).splitlines()), type(failure).__name__)
     if isinstance(failure, errors.HfHubHTTPError) and failure.response.status_code in (401, 403):
         return PermissionError(f"the Hub refuses access to {repo}; check the token ({reason})")
+    checkpoint = f"{repo}/{folder}" if folder else repo
+    installed = installed_checkpoint() if contents is DECISION_MODEL else None
+    here = "" if installed is None else f", or load the installed {described(installed)}"
     return HubUnreachable(
-        f"{repo} is not in the local cache ({constants.HF_HUB_CACHE}) and the Hub at {constants.ENDPOINT} cannot "
-        f"be reached; connect once to download it, or load a local directory ({reason})",
-        checkpoint=repo,
+        f"{checkpoint} is not in the local cache ({constants.HF_HUB_CACHE}) and the Hub at {constants.ENDPOINT} cannot "
+        f"be reached ({reason})",
+        installed,
+        checkpoint,
+        _download_command(repo, folder, revision, contents),
+        f"load a local directory{here}",
     )
+
+
+def _download_command(repo: str, folder: str, revision: str | None, contents: Contents) -> str:
+    """What to type to have the files of a checkpoint in the cache."""
+    patterns = [f"{folder}/*"] if folder else contents.patterns
+    chosen = "".join(f' --include "{name}"' if "*" in name else f" --include {name}" for name in patterns)
+    return f"hf download {repo}{chosen}{f' --revision {revision}' if revision else ''}"

@@ -11,7 +11,9 @@ from typing import Final
 
 from attrs import frozen
 
-from laya_hooks import Source, resolve_checkpoint
+from laya_hooks import Source, named_checkpoints, resolve_checkpoint
+from laya_hooks.providers import proper_names
+from laya_hooks.suggestions import did_you_mean
 
 from .hub import DECISION_MODEL, Contents, fetch_snapshot
 
@@ -127,8 +129,8 @@ def _place_of(source: Source, subfolder: str | None) -> LocalCheckpoint | HubChe
     if _HUB_ID.fullmatch(resolved):
         return HubCheckpoint(resolved, folder)
     raise ValueError(
-        f"unknown checkpoint {resolved!r}: not a directory, not a Hub id (owner/name), "
-        "and no installed package provides that name"
+        f"unknown checkpoint {resolved!r}: not a directory, not a Hub id (owner/name), and not one of the names "
+        f"that are known: {', '.join(sorted(proper_names()))}{did_you_mean(resolved, named_checkpoints())}"
     )
 
 

@@ -26,16 +26,35 @@ class ProviderMissing(LayaError, RuntimeError):
 class HubUnreachable(LayaError, ConnectionError):
     """The Hub cannot be reached and the checkpoint asked for is not in the local cache.
 
+    The message is the problem and what to do about it in Python; `advising` is for those who have other advice.
+
     Args:
-        message: what was to be downloaded and what to do about it.
+        problem: what was to be downloaded, and why it is not here.
         installed: the name of a checkpoint that is installed and needs no download, if there is one.
         checkpoint: what was asked for: its name in a router, or its Hub id.
+        download: the command that fetches it where the Hub can be reached.
+        otherwise: what to do without it, in Python.
     """
 
-    def __init__(self, message: str, installed: str | None = None, checkpoint: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        problem: str,
+        installed: str | None = None,
+        checkpoint: str | None = None,
+        download: str | None = None,
+        otherwise: str | None = None,
+    ) -> None:
+        self.problem = problem
         self.installed = installed
         self.checkpoint = checkpoint
+        self.download = download
+        super().__init__(self.advising(otherwise))
+
+    def advising(self, otherwise: str | None = None) -> str:
+        """The message with other advice for who has to do without the checkpoint, or with none."""
+        fetch = f"connect once to download it ({self.download})" if self.download else None
+        advice = ", or ".join(filter(None, (fetch, otherwise)))
+        return f"{self.problem}; {advice}" if advice else self.problem
 
 
 class PluginError(LayaError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -49,6 +50,30 @@ def named_checkpoints() -> dict[str, Source]:
 def checkpoint_descriptions() -> dict[str, str]:
     """Return what the named checkpoints are for, as far as anybody says; of two equal names the first loaded wins."""
     return _by_name(plugin_manager().hook.laya_checkpoint_descriptions())
+
+
+def proper_names() -> list[str]:
+    """Return the names of `named_checkpoints` without those that stand for a source which an earlier one names."""
+    first: dict[str, str] = {}
+    for name, source in named_checkpoints().items():
+        first.setdefault(repr(source), name)
+    return list(first.values())
+
+
+def installed_checkpoint() -> str | None:
+    """Return the first named checkpoint that is a directory on this machine, and so needs no download."""
+    return next((name for name, source in named_checkpoints().items() if is_directory(source)), None)
+
+
+def described(name: str) -> str:
+    """Return a checkpoint's name for a message, with what it is for where anybody says."""
+    description = checkpoint_descriptions().get(name)
+    return f"{name!r} ({description})" if description else repr(name)
+
+
+def is_directory(source: Source | None) -> bool:
+    """Whether a checkpoint source is a directory on this machine."""
+    return isinstance(source, str | os.PathLike) and os.path.isdir(source)
 
 
 def resolve_checkpoint(source: Source) -> Source:

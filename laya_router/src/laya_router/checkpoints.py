@@ -31,7 +31,7 @@ class CheckpointHost(HookRegistry):
         """
         self._table = table
         self._default = table.resolve(default)
-        self._residency = Residency(max_loaded, AgentBuilder(table, options), table.has_source)
+        self._residency = Residency(max_loaded, AgentBuilder(table, options, self._default), table.has_source)
         self._announcements = Announcements(cast("RouterLike", self))
 
     @property

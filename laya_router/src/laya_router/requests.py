@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from laya_hooks.suggestions import not_questions
+from laya_hooks.suggestions import did_you_mean, not_questions
 
 LangGuess: TypeAlias = str | Callable[[Any], str | None]
 """A language code, or a callable that reads the state and returns one or None."""
@@ -90,6 +90,7 @@ def _parse(index: int, request: Mapping[str, Any]) -> RouteRequest:
         raise ValueError(f"requests[{index}] lacks {' and '.join(missing)}")
     unknown = [key for key in request if key not in _KEYS]
     if unknown:
-        raise ValueError(f"requests[{index}] has the unknown key {unknown[0]!r}; it may have {', '.join(_KEYS)}")
+        known = f"it may have {', '.join(_KEYS)}{did_you_mean(unknown[0], _KEYS)}"
+        raise ValueError(f"requests[{index}] has the unknown key {unknown[0]!r}; {known}")
     with naming(index):
         return RouteRequest(**request)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from laya_hooks.chain import HookChain
 from laya_hooks.context import PredictContext, new_run_id
+from laya_hooks.errors import HubUnreachable
 from laya_hooks.protocols import (
     AgentLike,
     CallablesArgument,
@@ -19,6 +20,7 @@ from laya_hooks.protocols import (
     Source,
 )
 from laya_hooks.scope import current_scope
+from laya_router import unreachable
 from laya_router.calls import BatchItem, answer_one, answer_together, given
 from laya_router.checkpoints import CheckpointHost
 from laya_router.decision import RouteDecision
@@ -231,8 +233,9 @@ class Router(CheckpointHost):
         decisions = self._route_all(parsed, chain, run_ids)
         controls = given(batch_size=batch_size, min_confidence=min_confidence, sort_by_length=sort_by_length)
         results: dict[int, Result] = {}
-        for model, indexes in _indexes_by_model(decisions).items():
-            agent = self._resident(model, chain, run_ids[indexes[0]])
+        for indexes in _indexes_by_model(decisions).values():
+            first = indexes[0]
+            agent = self._agent_of(decisions[first], parsed[first], chain, run_ids[first])
             items = [
                 BatchItem(
                     partial(self._context, parsed[index], decisions[index], agent, run_ids[index]),
@@ -272,12 +275,19 @@ class Router(CheckpointHost):
     def _open(self, request: RouteRequest, chain: HookChain) -> tuple[PredictContext, AgentLike]:
         run_id = _call_id()
         decision = self._settled(self._rules.decide(request), request, chain, run_id)
-        agent = self._resident(decision.model, chain, run_id)
+        agent = self._agent_of(decision, request, chain, run_id)
         ctx = self._context(request, decision, agent, run_id)
         scope = current_scope()
         if scope is not None:
             ctx.timings = scope.timings
         return ctx, agent
+
+    def _agent_of(self, decision: RouteDecision, request: RouteRequest, chain: HookChain, run_id: str) -> AgentLike:
+        try:
+            return self._resident(decision.model, chain, run_id)
+        except HubUnreachable as error:
+            routed = self._rules.asked_for(request) is None
+            raise unreachable.of_request(error, decision, routed, self._table, self.default) from error.__cause__
 
     def _context(self, request: RouteRequest, decision: RouteDecision, agent: AgentLike, run_id: str) -> PredictContext:
         return PredictContext(

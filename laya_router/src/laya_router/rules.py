@@ -50,11 +50,11 @@ class RoutingRules:
         Raises:
             ValueError: the message names it.
         """
-        self._asked_for(request)
+        self.asked_for(request)
 
     def decide(self, request: RouteRequest) -> RouteDecision:
         """The decision for one request; loads nothing."""
-        asked = self._asked_for(request)
+        asked = self.asked_for(request)
         if asked is not None:
             return asked
         workflow = match_workflow(request.questions)
@@ -83,7 +83,12 @@ class RoutingRules:
             settled["repo"] = self.table[settled.model].repo
         return settled
 
-    def _asked_for(self, request: RouteRequest) -> RouteDecision | None:
+    def asked_for(self, request: RouteRequest) -> RouteDecision | None:
+        """The decision that the caller made by `model=` or `task=`, if so.
+
+        Raises:
+            ValueError: nobody knows the model or the task.
+        """
         if request.model is not None and not asks_for_routing(request.model):
             return self._choose(self.table.resolve(request.model), f"model={request.model!r} was asked for")
         if request.task is not None:

@@ -13,6 +13,7 @@ import attrs
 
 from laya_hooks.protocols import Source
 from laya_hooks.providers import checkpoint_descriptions, named_checkpoints
+from laya_hooks.suggestions import did_you_mean
 
 ENGLISH: Final = "english"
 MULTILINGUAL: Final = "multilingual"
@@ -159,7 +160,8 @@ class CheckpointTable:
         entries = self._entries
         entry = entries.get(name)
         if entry is None:
-            raise ValueError(f"unknown model {asked!r}; known are {', '.join(sorted(entries))} and their aliases")
+            known = f"known are {', '.join(sorted(entries))} and their aliases"
+            raise ValueError(f"unknown model {asked!r}; {known}{did_you_mean(asked, [*entries, *ALIASES])}")
         return entry
 
     def has_source(self, name: str) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, Final
 
+from laya_hooks.errors import HubUnreachable
+
 logger = logging.getLogger("laya.serve")
 
 _LONGEST_MESSAGE: Final = 500
@@ -37,7 +39,9 @@ def _described(error: BaseException, body: Mapping[str, Any]) -> Iterator[str]:
         seen.add(id(link))
         frames = traceback.extract_tb(link.__traceback__)[-_MOST_FRAMES:]
         places = [f"{_short(frame.filename)}:{frame.lineno}" for frame in frames]
-        message = one_line(without_texts(str(link), body))
+        # The log is read by whoever runs the server, who has no call to change.
+        told = link.advising() if isinstance(link, HubUnreachable) else str(link)
+        message = one_line(without_texts(told, body))
         yield f"{type(link).__name__}: {message} [{' > '.join(places) or 'no frames'}]"
         link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
 

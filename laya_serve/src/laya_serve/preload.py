@@ -33,15 +33,11 @@ def preload(router: RouterLike, settings: Settings) -> None:
         except HubUnreachable as error:
             if name == router.default:
                 raise _with_setting(error) from error
-            logger.warning("%s is not preloaded: %s", name, error)
+            logger.warning("%s is not preloaded: %s", name, error.advising())
 
 
 def _with_setting(error: HubUnreachable) -> HubUnreachable:
     if error.installed is None:
         return error
-    return HubUnreachable(
-        f"{error.__cause__ or error}; {error.installed} is installed and needs no download: "
-        f"set LAYA_DEFAULT_MODEL={error.installed}",
-        error.installed,
-        error.checkpoint,
-    )
+    otherwise = f"set LAYA_DEFAULT_MODEL={error.installed}, which is installed"
+    return HubUnreachable(error.problem, error.installed, error.checkpoint, error.download, otherwise)

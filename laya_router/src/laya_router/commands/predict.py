@@ -152,15 +152,14 @@ def _answer(
 
 @contextmanager
 def _told_what_is_installed() -> Iterator[None]:
-    """When the Hub cannot be reached, name the checkpoint that needs no download."""
+    """When the Hub cannot be reached, tell the options to do without it."""
     from laya_hooks.errors import HubUnreachable
 
     try:
         yield
     except HubUnreachable as error:
-        if error.installed is None:
-            raise
-        raise click.ClickException(
-            f"{error.__cause__ or error}; {error.installed} is installed and needs no download: "
-            f"use --model {error.installed}"
-        ) from error
+        installed = error.installed
+        otherwise = (
+            "give a directory as --model" if installed is None else f"use --model {installed}, which is installed"
+        )
+        raise click.ClickException(error.advising(otherwise)) from error
