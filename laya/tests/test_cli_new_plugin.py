@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -25,6 +26,20 @@ def test_a_new_plugin_passes_its_own_tests_at_once(laya: Run, tmp_path: Path) ->
     )
     assert run.returncode == 0, run.stdout
     assert "2 passed" in run.stdout
+
+
+def test_the_commands_to_go_on_with_name_its_test_tools_and_work_in_a_folder_of_any_name(
+    laya: Run, tmp_path: Path
+) -> None:
+    parent = tmp_path / "my projects"
+    code, out, _ = laya("plugins", "new", "slow_calls", "--dir", str(parent))
+    assert code == 0
+    install, test, _ = (shlex.split(line, comments=True) for line in out.splitlines() if line.startswith("  "))
+    extra = f"{parent / 'slow_calls'}[test]"
+    assert install == ["pip", "install", "-e", extra]
+    assert test == ["python", "-m", "pytest", str(parent / "slow_calls")]
+    project = tomllib.loads((parent / "slow_calls" / "pyproject.toml").read_text())
+    assert any(need.startswith("pytest") for need in project["project"]["optional-dependencies"]["test"])
 
 
 def test_its_project_names_the_entry_point(laya: Run, tmp_path: Path) -> None:

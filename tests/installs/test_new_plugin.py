@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +13,6 @@ from .environment import Environment, build_wheels
 pytestmark = pytest.mark.slow
 
 NAME = "initech-stopwatch"
-ONE_CALL = """
-import logging
-logging.basicConfig(level="INFO")
-from laya_hooks.testing import FakeAgent
-FakeAgent().predict("a state", {})
-"""
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +38,15 @@ def test_it_is_found_and_loaded(environment: Environment, project: Path) -> None
     assert row["events"] == ["on_predict_end"]
 
 
-def test_it_acts_without_any_code(environment: Environment, project: Path) -> None:
-    finished = environment.run_well(environment.python, "-c", ONE_CALL)
-    assert "INFO:initech_stopwatch:" in finished.stderr
-    assert "answered in" in finished.stderr
+def test_it_acts_without_any_code_as_its_readme_says(
+    environment: Environment, project: Path, mini_checkpoint: str
+) -> None:
+    readme = (project / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r'^python -c "\n(.+?)^"$', readme, re.DOTALL | re.MULTILINE)
+    assert shown is not None and mini_checkpoint in shown[1]
+    finished = environment.run_well(environment.python, "-c", shown[1])
+    (line,) = (line for line in finished.stderr.splitlines() if line.startswith("INFO:initech_stopwatch:"))
+    assert "answered in" in line
 
 
 def test_a_second_one_of_the_same_name_is_refused(environment: Environment, project: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,13 @@ def new(name: str, parent: Path) -> None:
     from laya.cli.new_plugin import write_plugin
 
     project = write_plugin(name, parent)
-    click.echo(f"wrote {project}\n\n  pip install -e {project}\n  pytest {project}\n  laya plugins")
+    click.echo(
+        f"wrote {project}\n\n"
+        f"  pip install -e {shlex.quote(f'{project}[test]')}\n"
+        f"  python -m pytest {shlex.quote(str(project))}\n"
+        "  laya plugins  # lists it, as loaded\n\n"
+        f"{project / 'README.md'} tells how to see it at work."
+    )
 
 
 def _row(record: PluginRecord) -> dict[str, Any]:
