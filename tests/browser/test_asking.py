@@ -37,7 +37,9 @@ def test_every_answer_has_bars_of_its_probabilities(playground: Playground) -> N
     expect(playground.answer("team").locator("tr.chosen th")).to_contain_text(team["choice"])
     expect(playground.answer("urgency").locator(".headline")).to_have_text(f"{urgency['score']:.2f} of 3")
     expect(playground.answer("refund").locator(".headline")).to_have_text("yes" if refund["noul"] >= 0.5 else "no")
-    expect(playground.answer("team").locator(".facts")).to_contain_text(f"Confidence{100 * team['confidence']:.1f}%")
+    for name in ("confidence", "answer_confidence"):
+        fact = playground.answer("team").locator(".facts div", has=playground.page.get_by_text(name, exact=True))
+        expect(fact).to_have_text(f"{name}{100 * team[name]:.1f}%")
 
 
 def test_the_button_runs_as_the_keys_do(playground: Playground) -> None:

@@ -39,11 +39,13 @@ def _answer_text(answer: dict[str, Any]) -> str:
             text = "yes" if answer["noul"] >= 0.5 else "no"
         case other:
             text = str(other)
-    confidence = answer.get("answer_confidence", answer.get("confidence"))
-    lines = [text, "" if confidence is None else f"confidence {confidence:.0%}"]
+    lines = [text]
+    name = next((name for name in ("answer_confidence", "confidence") if answer.get(name) is not None), None)
+    if name is not None:
+        lines.append(f"{name} {answer[name]:.0%}")
     if answer.get("low_confidence"):
         lines.append(f"below {answer['abstention_threshold']:.0%}")
-    return "\n".join(line for line in lines if line)
+    return "\n".join(lines)
 
 
 def _bars(answer: dict[str, Any]) -> Table:

@@ -79,19 +79,19 @@ function compactLabel(value) {
 
 function facts(answer) {
   const known = [
-    ["confidence", "Confidence", "How far from a tie the answer is"],
-    ["answer_confidence", "On this answer", "The probability of the reported answer"],
-    ["x_jev_confidence", "Jev confidence", "Confidence as TypeSafe defines it"],
-  ].filter(([key]) => answer.has(key));
+    ["confidence", "How far from a tie the answer is"],
+    ["answer_confidence", "The probability of the reported answer"],
+    ["x_jev_confidence", "Confidence as TypeSafe defines it"],
+  ].filter(([name]) => answer.has(name));
   const acting = answer.get("action");
   const act = acting instanceof Map ? acting.get("act_probability") : undefined;
-  if (act !== undefined && Number(act) < 1) known.push(["", "To act on it", "The probability that acting beats handing over", Number(act)]);
+  if (act !== undefined && Number(act) < 1) known.push(["act_probability", "The probability that acting beats handing over", Number(act)]);
   return (
     known.length > 0 &&
     el(
       "dl",
       { class: "facts" },
-      known.map(([key, name, meaning, value = Number(answer.get(key))]) =>
+      known.map(([name, meaning, value = Number(answer.get(name))]) =>
         el("div", { title: meaning }, el("dt", {}, name), el("dd", {}, percent(value))),
       ),
     )
