@@ -206,7 +206,9 @@ def test_options_that_do_not_fit_name_the_question_and_both_budgets(agent: Agent
 
 def test_options_that_were_cut_to_the_same_text_are_reported_for_their_question(agent: Agent) -> None:
     levels = [f"the very same beginning of a long level {number}" for number in range(12)]
-    usage = agent.predict("a", {**QUESTIONS, "s": Score("How much?", levels)}, head_max_len=72)["usage"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # which tells the same
+        usage = agent.predict("a", {**QUESTIONS, "s": Score("How much?", levels)}, head_max_len=72)["usage"]
     assert usage["options"] == {
         "s": {"total": 12, "distinct": usage["options"]["s"]["distinct"], "tokens_per_option": 4}
     }

@@ -158,6 +158,7 @@ def test_results_that_an_end_hook_replaced_are_what_is_merged(agent: Agent) -> N
     assert (result["answers"]["n"]["noul"], result["answers"]["n"]["window"]["index"]) == (1.0, 1)
 
 
+@pytest.mark.filterwarnings("ignore:.*not read whole:RuntimeWarning")
 def test_a_hook_that_leaves_the_windows_too_little_room_is_refused(agent: Agent) -> None:
     def narrow(ctx: PredictContext) -> None:
         ctx.max_len = 100
@@ -217,6 +218,7 @@ def test_conversations_and_json_are_scanned_as_their_text(agent: Agent) -> None:
     assert result["usage"]["windows"] == len(context.states) > 1
 
 
+@pytest.mark.filterwarnings("ignore:.*not read whole:RuntimeWarning")
 def test_the_window_shrinks_to_the_room_of_the_widest_question(agent: Agent) -> None:
     wide = {"q": {"type": "score", "instructions": "word " * 150, "criteria": [f"level {n} " * 9 for n in range(20)]}}
     [prefix] = agent.engine.prefixes(parse_questions(wide), PredictContext(states=[], questions=wide))

@@ -121,6 +121,8 @@ def test_rows_are_what_the_rules_say(
     assert prefix.state_room == expected["room"]
     assert (row.state_tokens, row.state_tokens_dropped) == (state, expected["dropped"])
     assert len(row) <= budget[0]
+    whole = 3 + len(head_ids) + sum(1 + len(option) for option in option_ids)
+    assert (prefix.unread is None) == (len(prefix.ids) == whole <= budget[0] + 1)
     if layout == "parallel":
         known = min(len(prefix.ids), budget[0])
         assert prefix.position_ids is not None and prefix.segments is not None

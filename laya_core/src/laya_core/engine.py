@@ -20,6 +20,7 @@ from .prompt import Prefix, PromptEncoder, Row, TokenBudget
 from .questions import Question
 from .sources import LocalCheckpoint
 from .tokenizer import PromptTokenizer
+from .unread import UnreadWarnings
 from .weights import load_model
 
 _log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class Engine:
         self.dtype = dtype
         self.encoder = PromptEncoder(PromptTokenizer(checkpoint.directory / "tokenizer"), config.option_layout)
         self._runner = self._load(device, dtype, backend)
+        self._unread = UnreadWarnings()
         self.fallbacks = Fallbacks()
         # Guards the notes above and the building of the spare below.
         self._fallback = threading.Lock()
@@ -82,6 +84,8 @@ class Engine:
     def prefixes(self, questions: Mapping[Any, Question], context: PredictContext) -> list[Prefix]:
         """What the rows of each question have before the state, under the budgets of `context`.
 
+        A question that is not read whole is a `RuntimeWarning`, once.
+
         Raises:
             ValueError: a budget cannot be used, or the options of a question do not fit; the message names it.
         """
@@ -89,9 +93,12 @@ class Engine:
         found = []
         for qid, question in questions.items():
             try:
-                found.append(self.encoder.prefix(question, budget))
+                prefix = self.encoder.prefix(question, budget)
             except ValueError as error:
                 raise ValueError(f"question {qid!r}: {error}") from None
+            if prefix.unread is not None:
+                self._unread.tell(qid, prefix.unread)
+            found.append(prefix)
         return found
 
     def score(self, rows: Sequence[Row], passes: Iterable[Sequence[int]]) -> list[RowScores]:

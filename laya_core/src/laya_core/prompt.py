@@ -17,6 +17,7 @@ from attrs import frozen
 from .config import QUESTION_TYPES, OptionLayout
 from .questions import Question, text_of
 from .tokenizer import PromptTokenizer
+from .unread import Unread
 
 _OPTION_TOKENS: Final = 48
 _LEAST_HEAD_ROOM: Final = 16
@@ -62,7 +63,7 @@ class Prefix:
     """The part of a row before the state.
 
     `position_ids` and `segments` (0: everyone sees it, n: option n, -1: nothing) are None in the sequential layout.
-    `cut` tells when options were cut so short that some are no longer distinct.
+    `cut` tells when options were cut so short that some are no longer distinct, `unread` when anything was cut.
     """
 
     ids: tuple[int, ...]
@@ -75,6 +76,7 @@ class Prefix:
     position_ids: tuple[int, ...] | None
     segments: tuple[int, ...] | None
     cut: CutOptions | None
+    unread: Unread | None = None
 
 
 @frozen(weakref_slot=False)
@@ -187,9 +189,9 @@ def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _Prom
         distinct = len({tuple(slot) for slot in slots})
         if distinct < len(slots):
             cut = CutOptions(len(slots), distinct, width)
-    head = head[: max(_LEAST_HEAD_TOKENS, room)]
+    head_read = head[: max(_LEAST_HEAD_TOKENS, room)]
     sep = tokenizer.sep_id
-    ids = [tokenizer.cls_id, *head, sep]
+    ids = [tokenizer.cls_id, *head_read, sep]
     markers = []
     for slot in slots:
         markers.append(len(ids))
@@ -201,7 +203,7 @@ def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _Prom
             f"{len(markers)} options do not fit: only {fitting} of them lie within max_len={budget.max_len} "
             f"(head_max_len={budget.head_max_len}); give fewer options or a larger max_len"
         )
-    positions, segments = _parallel_positions(len(head) + 2, slots) if layout == "parallel" else (None, None)
+    positions, segments = _parallel_positions(len(head_read) + 2, slots) if layout == "parallel" else (None, None)
     return Prefix(
         ids=tuple(ids),
         markers=tuple(markers),
@@ -213,6 +215,33 @@ def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _Prom
         position_ids=positions,
         segments=segments,
         cut=cut,
+        unread=_unread(head, head_read, [options[index] for index in texts.order], slots, markers, budget),
+    )
+
+
+def _unread(
+    head: Sequence[int],
+    head_read: Sequence[int],
+    options: Sequence[Sequence[int]],
+    slots: Sequence[Sequence[int]],
+    markers: Sequence[int],
+    budget: TokenBudget,
+) -> Unread | None:
+    """What the budgets leave unread of the tokens of a question; a row also ends where `max_len` cuts an option."""
+    whole = list(map(len, options))
+    read = [min(len(slot), budget.max_len - marker) - 1 for slot, marker in zip(slots, markers, strict=True)]
+    cut = [kept for kept, length in zip(read, whole, strict=True) if kept < length]
+    if len(head_read) == len(head) and not cut:
+        return None
+    return Unread(
+        head=len(head),
+        head_read=len(head_read),
+        options=len(options),
+        options_cut=len(cut),
+        option_read=max(cut, default=0),
+        head_max_len=budget.head_max_len,
+        max_len=budget.max_len,
+        more_would_be_read=len(head_read) < len(head) or min(cut) < _OPTION_TOKENS,
     )
 
 
