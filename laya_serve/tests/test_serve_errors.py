@@ -252,8 +252,9 @@ def test_a_checkpoint_out_of_reach_is_a_503_that_names_it_and_what_to_do(
         assert (response.status_code, response.headers["retry-after"]) == (503, "60")
         detail = response.json()["detail"]
         assert "the checkpoint 'multilingual'" in detail and detail.endswith(advice) and "/home/me" not in detail
-        logged = caplog.records[-1].getMessage()
-        assert "not in /home/me/cache; connect once to download it (hf get) [" in logged and "the call" not in logged
+        logged = caplog.records[-1]
+        told = "answered 503: not in /home/me/cache; connect once to download it (hf get)"
+        assert (logged.levelname, logged.getMessage()) == ("WARNING", told)
 
 
 def test_unknown_routes_and_wrong_methods_are_json_too(client: TestClient) -> None:

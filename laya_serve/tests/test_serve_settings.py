@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -144,16 +146,24 @@ def test_a_page_is_served_at_the_root_where_the_settings_say_so(router: Any) -> 
     assert status() == status(api_key="k", playground=True) == 200
     assert status(playground=False) == 404
     assert status(api_key="k") == 401
+    with_key = TestClient(create_app(router, Settings(api_key="k")), headers={"authorization": "Bearer k"})
+    assert [with_key.get(path).status_code for path in ("/", "/docs", "/openapi.json")] == [404, 404, 404]
 
 
 def test_all_checkpoints_are_preloaded_default_first_and_those_out_of_reach_are_passed_over(
     router: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     router.default = "mine"
-    router.unreachable = {"english": HubUnreachable("no network", otherwise='model="mini"')}
+    names = {"english": "org/english", "german": "org/german", "mine": "./mine"}
+    router.registered = lambda: names
+    router.unreachable = {name: HubUnreachable(f"{name}: no network", otherwise="…") for name in ("english", "german")}
     preload(router, Settings())
     assert router.preloaded == [["mine"]]
-    assert "english is not preloaded: no network" in caplog.text and "model=" not in caplog.text
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "not preloaded: english, german (english: no network); requests for them get 503 until they can be downloaded; "
+        "--models mine or LAYA_MODELS=mine starts without asking for them"
+    )
 
 
 def test_a_default_out_of_reach_stops_the_start_and_names_what_is_installed(router: Any) -> None:
@@ -232,11 +242,31 @@ def test_an_injected_router_is_neither_preloaded_nor_freed(router: Any) -> None:
 def test_an_address_that_is_taken_or_unknown_is_refused_by_name() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ValueError, match=f"LAYA_HOST, LAYA_PORT are 127.0.0.1, {port}: .*in use"):
+        told = f"LAYA_HOST, LAYA_PORT are 127.0.0.1, {port}: .*in use; .* --port {port + 1} or LAYA_PORT={port + 1}$"
+        with pytest.raises(ValueError, match=told):
             check_address(Settings(host="127.0.0.1", port=port))
     check_address(Settings(host="127.0.0.1", port=0))
     with pytest.raises(ValueError, match="LAYA_HOST"):
         check_address(Settings(host="a..b"))
+
+
+@pytest.mark.parametrize(
+    ("code", "port", "advice"),
+    [
+        (errno.EACCES, 80, "take a port above 1023, such as --port 8000 or LAYA_PORT=8000"),
+        (errno.EADDRINUSE, 65535, "take a free port, such as --port 8000 or LAYA_PORT=8000"),
+        (errno.EADDRNOTAVAIL, 8000, "use an address of this machine, such as --host 127.0.0.1 or LAYA_HOST=127.0.0.1"),
+    ],
+)
+def test_what_to_type_depends_on_what_is_wrong_with_an_address(
+    monkeypatch: pytest.MonkeyPatch, code: int, port: int, advice: str
+) -> None:
+    def refuse(self: socket.socket, address: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    with pytest.raises(ValueError, match=f": {re.escape(os.strerror(code))}; {advice}$"):
+        check_address(Settings(host="127.0.0.1", port=port))
 
 
 def test_options_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

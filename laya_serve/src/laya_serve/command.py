@@ -67,9 +67,10 @@ def run(settings: Settings) -> None:
     from laya_serve.app import create_app
     from laya_serve.building import build_router
     from laya_serve.preload import preload
-    from laya_serve.server import DrainingServer, check_address
+    from laya_serve.server import DrainingServer, check_address, configure_logging
 
     check_address(settings)
+    configure_logging(settings)
     router = build_router(settings)
     preload(router, settings)
     server = DrainingServer(create_app(router, settings), settings)

@@ -16,7 +16,7 @@ from laya_serve import json_bytes
 from laya_serve.activity import Activity
 from laya_serve.controls import Controls
 from laya_serve.errors import FAILED
-from laya_serve.failure_log import log_failure
+from laya_serve.failure_log import log_failure, log_out_of_reach
 from laya_serve.limits import Limits
 from laya_serve.questions import place_of, questions_of, refuse_equal_keys, state_of, states_of
 from laya_serve.refused import ClientGone, Refused, busy, out_of_reach
@@ -137,7 +137,7 @@ class Decisions:
                 raise ClientGone from error
             raise busy("the request was dropped before it was answered; try again") from error
         except HubUnreachable as error:
-            log_failure(error, body)
+            log_out_of_reach(error, body)
             raise out_of_reach(error) from error
         except BaseException as error:
             # A SystemExit or KeyboardInterrupt out of a hook must not end the event loop that waits for this thread.

@@ -32,6 +32,11 @@ def log_failure(error: BaseException, body: Mapping[str, Any] | None = None) -> 
     logger.error("inference failed: %s", "; caused by ".join(_described(error, body or {})))
 
 
+def log_out_of_reach(error: HubUnreachable, body: Mapping[str, Any]) -> None:
+    """Log in one line which checkpoint a request needed and why it is not here; nothing of the server broke."""
+    logger.warning("answered 503: %s", one_line(without_texts(error.advising(), body)))
+
+
 def _described(error: BaseException, body: Mapping[str, Any]) -> Iterator[str]:
     seen: set[int] = set()
     link: BaseException | None = error

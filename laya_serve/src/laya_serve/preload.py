@@ -26,6 +26,7 @@ def preload(router: RouterLike, settings: Settings) -> None:
         router.preload(settings.models)
         return
     built: list[str] = []
+    left_out: dict[str, HubUnreachable] = {}
     for name in sorted(router.registered(), key=lambda name: name != router.default):
         try:
             router.preload([*built, name])
@@ -33,7 +34,17 @@ def preload(router: RouterLike, settings: Settings) -> None:
         except HubUnreachable as error:
             if name == router.default:
                 raise _with_setting(error) from error
-            logger.warning("%s is not preloaded: %s", name, error.advising())
+            left_out[name] = error
+    if left_out:
+        here = ",".join(built)
+        logger.warning(
+            "not preloaded: %s (%s); requests for them get 503 until they can be downloaded; "
+            "--models %s or LAYA_MODELS=%s starts without asking for them",
+            ", ".join(left_out),
+            next(iter(left_out.values())).problem,
+            here,
+            here,
+        )
 
 
 def _with_setting(error: HubUnreachable) -> HubUnreachable:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import logging.config
 import os
 import signal
 import socket
@@ -75,6 +77,11 @@ class DrainingServer(uvicorn.Server):
         super().handle_exit(sig, None)
 
 
+def configure_logging(settings: Settings) -> None:
+    """Log in uvicorn's manner from here on, not only once it runs."""
+    logging.config.dictConfig(_logging(settings.log_level))
+
+
 def _logging(level: str) -> dict[str, Any]:
     """uvicorn's logging, and the server's own beside it."""
     config = deepcopy(uvicorn.config.LOGGING_CONFIG)
@@ -94,14 +101,24 @@ def check_address(settings: Settings) -> None:
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (socket.gaierror, UnicodeError) as error:
-        raise ValueError(f"LAYA_HOST is {settings.host!r}: {error}; use an address of this machine") from error
+        raise ValueError(
+            f"LAYA_HOST is {settings.host!r}: {error}; use an address of this machine, such as 127.0.0.1"
+        ) from error
     with socket.socket(family, kind, protocol) as probe:
         if os.name == "posix":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(address)
         except OSError as error:
+            taken = f"LAYA_HOST, LAYA_PORT are {settings.host}, {settings.port}"
             reason = error.strerror or str(error)
-            raise ValueError(
-                f"LAYA_HOST, LAYA_PORT are {settings.host}, {settings.port}: {reason}; use a free port of this machine"
-            ) from error
+            raise ValueError(f"{taken}: {reason}; {_other_address(error, settings)}") from error
+
+
+def _other_address(error: OSError, settings: Settings) -> str:
+    """What to type in place of an address that cannot be had."""
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "use an address of this machine, such as --host 127.0.0.1 or LAYA_HOST=127.0.0.1"
+    why = "take a port above 1023" if error.errno == errno.EACCES else "take a free port"
+    port = settings.port + 1 if 1023 < settings.port < 65535 else 8000
+    return f"{why}, such as --port {port} or LAYA_PORT={port}"
