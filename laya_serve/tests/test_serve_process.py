@@ -11,10 +11,17 @@ import pytest
 
 SERVER = """
 import laya_hooks.providers
+from laya_hooks import HubUnreachable
 from laya_hooks.testing import FakeRouter
 from laya_serve.command import main
 
-laya_hooks.providers.make_router = lambda options: FakeRouter()
+class Router(FakeRouter):
+    def preload(self, names=None):
+        if "far" in names:
+            raise HubUnreachable("no network")
+        super().preload(names)
+
+laya_hooks.providers.make_router = lambda options: Router(names=("english", "multilingual", "far"))
 main()
 """
 
@@ -30,6 +37,7 @@ def server() -> Iterator[subprocess.Popen[str]]:
 
 def test_the_command_serves_until_it_is_told_to_stop(server: subprocess.Popen[str]) -> None:
     assert server.stderr is not None
+    assert server.stderr.readline().startswith("WARNING:  not preloaded: far (no network); ")
     running = (re.search(r"running on (http://127\.0\.0\.1:\d+)", line) for line in server.stderr)
     url = next(found.group(1) for found in running if found)
     body = {"state": "text", "questions": {"q": {"type": "noul", "instructions": "Is it urgent?"}}}
