@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,24 @@ def test_a_cancelled_request_ends_and_the_others_go_on(running: Running) -> None
         manager.cancel_request(second)
         manager.cancel_request("unheard of")
         assert manager.get_result(timeout=0) is None
+
+
+@pytest.mark.parametrize("timeout", ["5", float("nan"), True, [1]])
+def test_a_timeout_that_is_no_number_is_refused_before_anything_happens(
+    running: Running, text_agent: TextAgent, timeout: Any
+) -> None:
+    refusal = pytest.raises(
+        ValueError, match="timeout must be a number of seconds, or None to wait without a bound, not"
+    )
+    with running() as manager:
+        request_id = manager.add_request(PROMPT)
+        for wait in (manager.get_result, partial(manager.get_result, request_id), manager.stop, manager.join):
+            with refusal:
+                wait(timeout=timeout)
+        assert manager.get_result(request_id, timeout=10**400).generated_tokens == GENERATED
+        assert manager.get_result(timeout=-1.5) is None
+    with refusal, text_agent.continuous_batching_context_manager(timeout=timeout):
+        pytest.fail("the block was entered")
 
 
 def test_a_request_cancelled_in_mid_stream_keeps_its_tokens(running: Running) -> None:

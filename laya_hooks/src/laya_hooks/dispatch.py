@@ -47,7 +47,7 @@ def dispatch(
     """
     if event not in HOOK_EVENTS:
         raise ValueError(f"unknown event {event!r}; the events are {', '.join(HOOK_EVENTS)}")
-    run_event(hooks, event, ctx, raise_errors, call_policy(lock, validate_timeout(timeout)))
+    run_event(hooks, event, ctx, raise_errors, call_policy(lock, validate_timeout(timeout, "timeout")))
 
 
 def run_event(hooks: Iterable[object], event: Event, ctx: PredictContext, raise_errors: bool, call: CallPolicy) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from math import isfinite
+from math import inf
 from numbers import Real
 from threading import TIMEOUT_MAX
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .events import HOOK_EVENTS, Event
 
@@ -79,17 +79,18 @@ def require_hook(hook: object) -> list[Event]:
     return events
 
 
-def validate_timeout(seconds: object) -> float | None:
-    """Return `seconds` as a usable timeout; None stays None.
+def validate_timeout(seconds: object, name: str = "hooks_timeout") -> float | None:
+    """Return `seconds`, the argument `name`, as a usable timeout; None stays None.
 
     Raises:
         ValueError: it is not a positive finite number.
     """
     if seconds is None:
         return None
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not isfinite(seconds) or seconds <= 0:
-        raise ValueError(f"hooks_timeout must be a positive finite number of seconds, not {seconds!r}")
-    return min(float(seconds), TIMEOUT_MAX)
+    number = cast("float", seconds)  # any real number will do; a whole one may be too large for a float
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < number < inf:
+        raise ValueError(f"{name} must be a positive finite number of seconds, not {seconds!r}")
+    return float(min(number, TIMEOUT_MAX))
 
 
 def _hook_list(hooks: object) -> list[object]:

@@ -12,6 +12,7 @@ import torch
 from laya_core.batching.config import ContinuousBatchingConfig
 from laya_core.devices import resolve_device
 from laya_core.sources import find_checkpoint, verify_digests
+from laya_core.waits import checked_timeout
 from laya_hooks import HookRegistry, PredictContext, Source, require_one_result_per_state, run_call
 from laya_hooks.protocols import CallablesArgument, HooksArgument
 
@@ -200,7 +201,11 @@ class TextAgent(HookRegistry):
         Args:
             block, timeout: how to stop; see `TextBatchingManager.stop`.
             persistent_manager: keep the stopped manager for the next block with its settings.
+
+        Raises:
+            ValueError: `timeout` is no number; the block is not entered then.
         """
+        timeout = checked_timeout(timeout)
         manager = self.init_continuous_batching(generation_config, continuous_batching_config, **kwargs)
         if warmup and self.model.device.type == "cuda":
             manager.warmup()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from laya_core.waits import checked_timeout
 from laya_hooks import HookedCall, PredictContext, require_one_result_per_state
 
 from .loop import EngineLoop
@@ -115,7 +116,11 @@ class TextBatchingManager:
         Returns:
             The output; None after `timeout` seconds, or when there will be none: the request is unknown, its last
             output was taken, or, without an id, nothing is left to wait for.
+
+        Raises:
+            ValueError: `timeout` is no number.
         """
+        timeout = checked_timeout(timeout)
         if request_id is None:
             return self._mailbox.take_any(timeout)
         return self._mailbox.take(request_id, timeout)
@@ -200,7 +205,9 @@ class TextBatchingManager:
 
         Raises:
             RuntimeError: this thread holds `pause`, so the requests in flight could never finish.
+            ValueError: `timeout` is no number; nothing is stopped then.
         """
+        timeout = checked_timeout(timeout)
         self._refuse_inside_pause()
         self.loop.close(hard_stop)
         self._agent.managers.stopped(self, keep=keep_for_next_session and not self._destroyed)
@@ -209,7 +216,7 @@ class TextBatchingManager:
 
     def join(self, stop_trigger_time: float = 0.0, timeout: float | None = None) -> None:
         """Wait for the threads to end after `stop`, at most `timeout` seconds."""
-        self.loop.join(timeout)
+        self.loop.join(checked_timeout(timeout))
 
     def destroy(self) -> None:
         """Stop at once and free what the engine holds; the manager cannot be started again. May be repeated."""

@@ -13,7 +13,7 @@ import attrs
 from ..context import PredictContext
 from ..dispatch import call_inline
 from ..events import Event
-from ..normalise import require_hook
+from ..normalise import require_hook, validate_timeout
 from .plugging import plugged
 from .traces import ExpectedFailure, Situation, situations
 
@@ -50,7 +50,9 @@ def check_hook(
 
     Raises:
         AssertionError: it is not a hook, or misbehaves; the message lists what happened and where.
+        ValueError: `timeout` is not a positive finite number.
     """
+    validate_timeout(timeout, "timeout")
     try:
         events = tuple(require_hook(hook))
     except TypeError as error:
