@@ -73,6 +73,29 @@ def test_calls_of_many_threads_share_passes_and_get_their_own_answers(
     assert (stats.rows, stats.finished) == (2 * len(STATES), len(STATES))
 
 
+@pytest.mark.parametrize("timeout", ["5", float("nan"), True, [1]])
+def test_a_timeout_that_is_no_number_is_refused_before_anything_happens(batched: Agent, timeout: Any) -> None:
+    refusal = pytest.raises(
+        ValueError, match="timeout must be a number of seconds, or None to wait without a bound, not"
+    )
+    manager = batched.init_continuous_batching()
+    added = manager.add_request("text", ASKED, timeout=10**400)
+    for refused in (
+        lambda: manager.add_request("text", ASKED, timeout=timeout),
+        lambda: manager.get_result(timeout=timeout),
+        lambda: manager.get_result(added, timeout),
+        lambda: manager.stop(timeout=timeout),
+        lambda: manager.join(0.0, timeout),
+    ):
+        with refusal:
+            refused()
+    output = manager.get_result(added, timeout=60)
+    assert output is not None and output.status == "finished"
+    assert manager.get_result(timeout=-1.5) is None
+    with refusal, batched.continuous_batching_context_manager(timeout=timeout):
+        pytest.fail("the block was entered")
+
+
 def test_ending_inside_pause_is_refused_and_changes_nothing(batched: Agent) -> None:
     manager = batched.init_continuous_batching()
     expected = batched.predict("text", ASKED)

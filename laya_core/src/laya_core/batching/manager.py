@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from laya_core.prepared import PreparedCall
 from laya_core.prompt import Row
 from laya_core.questions import Question
+from laya_core.waits import checked_timeout
 from laya_hooks import RequestCancelled, current_scope
 from laya_hooks.lifecycle import HookedCall, require_one_result_per_state
 from laya_hooks.protocols import CallablesArgument, HooksArgument, MinConfidence, Questions
@@ -114,7 +115,7 @@ class ContinuousBatchingManager:
         Raises:
             RuntimeError: called inside `pause()` of this thread.
         """
-        triggered = perf_counter()
+        timeout, triggered = checked_timeout(timeout), perf_counter()
         self._engine.stop(hard=hard_stop)
         self._agent._keep_manager(self, keep_for_next_session and not self._destroyed)
         if block:
@@ -127,6 +128,7 @@ class ContinuousBatchingManager:
             stop_trigger_time: when the stop was asked for, in `time.perf_counter()` seconds; for the log.
             timeout: seconds to wait at most; None for no bound.
         """
+        timeout = checked_timeout(timeout)
         deadline = None if timeout is None else perf_counter() + timeout
         ended = self._engine.wait(timeout)
         if ended:
@@ -241,6 +243,7 @@ class ContinuousBatchingManager:
             request_id = f"{self._prefix}-{next(self._ids)}"
         elif not isinstance(request_id, str):
             raise TypeError(f"request_id must be a string, not {request_id!r}")
+        timeout = checked_timeout(timeout)
         chain = agent.hook_chain(hooks, on_predict_start, on_predict_end, hooks_raise, hooks_timeout)
         context = agent._context([state], questions, max_len, head_max_len)
         self._outputs.open(request_id, None)
@@ -300,6 +303,7 @@ class ContinuousBatchingManager:
         Returns:
             None after `timeout` seconds, or as soon as none will come: the id is not live, or the manager has stopped.
         """
+        timeout = checked_timeout(timeout)
         if request_id is None:
             return self._outputs.get(timeout)
         return self._outputs.get_of(request_id, timeout)

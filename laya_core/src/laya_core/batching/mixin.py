@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+from laya_core.waits import checked_timeout
+
 from .config import ContinuousBatchingConfig
 from .request import DecisionOutput
 
@@ -69,6 +71,7 @@ class ContinuousBatching:
             persistent_manager: let it run on after the block.
             warmup: run what is slow the first time before the block.
         """
+        timeout = checked_timeout(timeout)
         running = self._manager is not None and self._manager.is_running()
         manager = self.init_continuous_batching(continuous_batching_config)
         manager.start()
