@@ -48,7 +48,7 @@ class Recipe:
     replicas: int = 2
     batch_tokens: int = 1_024
     pool_batches: int = 48
-    row_tokens: int = 160
+    row_tokens: int = 224
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     source_examples: dict[str, int] = field(
@@ -92,5 +92,45 @@ class Recipe:
             floor=0.0,
             teacher=0.1,
             mismatched=0.2,
+        ),
+        Stage(
+            steps=650,
+            mix={"families": 0.6, "scenarios": 0.15, "wordnet": 0.1, "debian": 0.1, "manuals": 0.05},
+            encoder_rate=1.6e-4,
+            head_rate=6e-4,
+            warmup=30,
+            floor=1.0,
+            teacher=0.1,
+            mismatched=0.2,
+        ),
+        Stage(
+            steps=550,
+            mix={"families": 0.65, "scenarios": 0.1, "wordnet": 0.1, "debian": 0.1, "manuals": 0.05},
+            encoder_rate=1.6e-4,
+            head_rate=6e-4,
+            warmup=10,
+            floor=0.82,
+            teacher=0.1,
+            mismatched=0.15,
+        ),
+        Stage(
+            steps=1_300,
+            mix={"families": 0.7, "scenarios": 0.1, "wordnet": 0.08, "debian": 0.08, "manuals": 0.04},
+            encoder_rate=1.31e-4,
+            head_rate=4.90e-4,
+            warmup=1,
+            floor=0.48,
+            teacher=0.1,
+            mismatched=0.15,
+        ),
+        Stage(
+            steps=850,
+            mix={"families": 0.7, "scenarios": 0.1, "wordnet": 0.08, "debian": 0.08, "manuals": 0.04},
+            encoder_rate=6.3e-5,
+            head_rate=2.4e-4,
+            warmup=1,
+            floor=0.0,
+            teacher=0.1,
+            mismatched=0.15,
         ),
     )

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from laya_core.model import DecisionModel
 from training.rows import Batch
@@ -33,11 +32,10 @@ class Replicas:
     def backward(self, batches: Sequence[Batch]) -> float:
         """Leaves the gradient of the mean loss over all rows in `model`, and returns that loss."""
         rows = sum(len(batch.targets) for batch in batches)
-        with sdpa_kernel(SDPBackend.MATH):  # the backward pass of fused attention is slower on CPUs
-            losses = self._threads.map(
-                lambda model, batch: _backward(model, batch, rows), (self._model, *self._others), batches
-            )
-            loss = sum(losses)
+        losses = self._threads.map(
+            lambda model, batch: _backward(model, batch, rows), (self._model, *self._others), batches
+        )
+        loss = sum(losses)
         for other in self._others:
             _move_gradients(other, self._model)
         return loss

@@ -23,7 +23,7 @@ from training.rows import Batch, LabelledRow, RowEncoder, pool_batches, undecide
 from training.teacher import Teacher
 
 _SAVE_EVERY = 50
-_MEASURE_EVERY = 400
+_MEASURE_EVERY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
