@@ -19,10 +19,15 @@ SLOTS = 32
 
 
 class Crowd:
-    """Clients that ask until they are told to stop, some of them making trouble."""
+    """Clients that ask until they are told to stop, some of them making trouble.
 
-    def __init__(self, server: ServerProcess, clients: int) -> None:
+    Args:
+        patient: those who make no trouble wait as long as the `Retry-After` of a 503 asks them to.
+    """
+
+    def __init__(self, server: ServerProcess, clients: int, *, patient: bool = False) -> None:
         self.server = server
+        self._patient = patient
         self.statuses: Counter[int] = Counter()
         self.trouble: Counter[str] = Counter()
         self._stop = threading.Event()
@@ -59,9 +64,11 @@ class Crowd:
                 {"state": "x" * 60_000, "questions": {}},
             ]
         )
-        status = client.post("/v1/systemone", json=body).status_code
+        response = client.post("/v1/systemone", json=body)
         with self._lock:
-            self.statuses[status] += 1
+            self.statuses[response.status_code] += 1
+        if self._patient and "retry-after" in response.headers:
+            self._stop.wait(float(response.headers["retry-after"]))
 
     def _make_trouble(self, choose: random.Random) -> None:
         kind = choose.choice(["leaves early", "leaves late", "nonsense", "slow"])
