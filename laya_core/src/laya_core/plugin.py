@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from laya_hooks import AgentLike, LoadOptions, Source, hookimpl
+from typing import TYPE_CHECKING
 
-from .sources import check_source
+from laya_hooks.spec import hookimpl
+
+if TYPE_CHECKING:
+    from laya_hooks.protocols import AgentLike, LoadOptions, Source
 
 
 @hookimpl(trylast=True)
 def laya_load_agent(source: Source, options: LoadOptions) -> AgentLike:
     """Load a checkpoint with torch, after every other runtime has had its turn."""
+    from .sources import check_source
+
     check_source(source, options.get("subfolder"))  # a wrong path is told before torch is imported, which takes seconds
     from .agent import Agent
 
