@@ -104,3 +104,14 @@ def test_a_stream_that_is_closed_is_named(arguments: str, closed: str, told: str
     run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert run.stderr.startswith(f"laya: error: {told}") and run.stderr.count("\n") == 1
+
+
+def test_leaving_searches_for_no_cycles_among_all_that_was_loaded() -> None:
+    told = "import atexit, gc; atexit.register(lambda: print('frozen', gc.get_freeze_count() > 1_000))"
+    run = subprocess.run(
+        [sys.executable, "-c", f"{told}; from laya.cli import main; main(['presets'])"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout.splitlines()[-1]) == (0, "frozen True")
