@@ -26,7 +26,7 @@ _EXPLAINED: Final = (click.ClickException, LayaError, LookupError, OSError, Runt
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the `laya` command and exit: 0 when it worked, 2 when it did not, 130 when interrupted."""
     code = run(arguments)
-    # What torch and the dictionaries hold is freed with the process; searching it for cycles first takes most of a second.
+    # All that was loaded is freed with the process; to search it for cycles first takes most of a second.
     gc.freeze()
     sys.exit(code)
 
