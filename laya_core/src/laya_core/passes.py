@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from functools import partial
 from typing import Any, Final
 
@@ -105,7 +105,7 @@ def collate(
         half_window: how far local layers look in position ids; None for an encoder without local layers.
         width_interval: the width is rounded up to a multiple of it.
     """
-    width = -(-max(map(len, rows)) // width_interval) * width_interval
+    width = padded_width(rows, width_interval)
     options = max(len(row.prefix.markers) for row in rows)
     tensor = partial(torch.tensor, dtype=torch.long, device=device)
     lengths, counts = tensor([len(row) for row in rows]), tensor([len(row.prefix.markers) for row in rows])
@@ -121,6 +121,11 @@ def collate(
         inputs["position_ids"] = tensor(positions)
         inputs["encoder_mask"] = parallel_masks(tensor(segments), inputs["position_ids"], half_window)
     return inputs
+
+
+def padded_width(rows: Iterable[Sized], interval: int) -> int:
+    """The width of a pass over rows: the longest of them, rounded up to a multiple of `interval`."""
+    return -(-max(map(len, rows)) // interval) * interval
 
 
 def _padded(values: Sequence[int], width: int, padding: int) -> list[int]:

@@ -1,6 +1,6 @@
 """The attention implementation of passes: the fastest that this model, its weights and its layout allow.
 
-Only encoders of transformers have a choice; they are told by their `config`.
+For the encoders of transformers, which every device but the CPU has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def friendly_attention(encoder: Any, dtype: torch.dtype, layout: str, auto_switc
 
     Flash attention needs a CUDA device, 16-bit weights and the sequential layout, as it takes no mask of its own.
     """
-    current: str = encoder.config._attn_implementation if _has_choice(encoder) else "sdpa"
+    current: str = encoder.config._attn_implementation
     if current not in ("sdpa", "eager"):
         return current
     on_cuda = next(encoder.parameters()).device.type == "cuda"
@@ -31,7 +31,7 @@ def friendly_attention(encoder: Any, dtype: torch.dtype, layout: str, auto_switc
 
 def switch_attention(encoder: Any, implementation: str) -> Callable[[], None]:
     """Make `encoder` use an implementation, and return what puts the old one back. Both may be called again."""
-    before: str = encoder.config._attn_implementation if _has_choice(encoder) else implementation
+    before: str = encoder.config._attn_implementation
     if before == implementation:
         return lambda: None
     encoder.set_attn_implementation(implementation)
@@ -41,7 +41,3 @@ def switch_attention(encoder: Any, implementation: str) -> Callable[[], None]:
             encoder.set_attn_implementation(before)
 
     return restore
-
-
-def _has_choice(encoder: Any) -> bool:
-    return hasattr(encoder, "config")

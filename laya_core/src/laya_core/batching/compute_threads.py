@@ -7,10 +7,10 @@ threads meet in every operation, and wait for the slowest in each.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import torch
 
@@ -19,16 +19,7 @@ _MOST_UNEVEN: Final = 1.15
 
 P = TypeVar("P")
 R = TypeVar("R")
-
-
-class Measured(Protocol):
-    """Something with a number of tokens."""
-
-    def __len__(self) -> int:
-        """Its tokens."""
-
-
-M = TypeVar("M", bound=Measured)
+S = TypeVar("S", bound=Sized)
 
 
 class ComputeThreads:
@@ -54,8 +45,8 @@ class ComputeThreads:
         self._pool.shutdown()
 
 
-def parts_of(rows: Sequence[M], count: int) -> list[Sequence[M]]:
-    """Rows as `count` runs of about as many tokens; all in one where that is not worth it.
+def parts_of(rows: Sequence[S], count: int) -> list[Sequence[S]]:
+    """Rows, whose sizes are their tokens, as `count` runs of about as many; all in one where that is not worth it.
 
     It is not where the parts would be small, or so uneven that threads would wait for the largest.
     """

@@ -15,11 +15,12 @@ from laya_core.decoding import RowScores
 from laya_core.devices import is_out_of_memory, release_cached_memory
 from laya_core.engine import Engine
 from laya_core.model import DecisionModel
+from laya_core.passes import padded_width
 from laya_core.prompt import Row, TokenBudget
 from laya_core.questions import Noul
 
 from .attention import friendly_attention, switch_attention
-from .compute_threads import ComputeThreads, M, parts_of
+from .compute_threads import ComputeThreads, S, parts_of
 from .config import ContinuousBatchingConfig
 
 _log = logging.getLogger(__name__)
@@ -73,9 +74,8 @@ class ModelRunner:
         return 64 if self._threads is None else 64 * self._threads.count
 
     def padded_tokens(self, lengths: Sequence[int]) -> int:
-        interval = self.padding_interval
         parts = self._parts([range(length) for length in lengths])
-        return sum(len(part) * (-(-max(map(len, part)) // interval) * interval) for part in parts)
+        return sum(len(part) * padded_width(part, self.padding_interval) for part in parts)
 
     def start(self) -> None:
         self.switch_attention(self._config.auto_switch_to_flash)
@@ -94,7 +94,12 @@ class ModelRunner:
         self._restore_attention = lambda: None
 
     def switch_attention(self, auto_switch_to_flash: bool) -> None:
-        """Make passes use the fastest attention there is for them, until `stop`. May be repeated."""
+        """Make passes use the fastest attention there is for them, until `stop`. May be repeated.
+
+        On the CPU there is one.
+        """
+        if self._is_cpu:
+            return
         encoder = self._eager.model.encoder
         layout = self._engine.config.option_layout
         chosen = friendly_attention(encoder, self._engine.dtype, layout, auto_switch_to_flash)
@@ -129,7 +134,7 @@ class ModelRunner:
             raise error
         return self._engine.score_on_cpu(rows, str(error))
 
-    def _parts(self, rows: Sequence[M]) -> list[Sequence[M]]:
+    def _parts(self, rows: Sequence[S]) -> list[Sequence[S]]:
         return [rows] if self._threads is None else parts_of(rows, self._threads.count)
 
     def _probe(self) -> list[Row]:

@@ -104,7 +104,7 @@ class _Layer(nn.Module):
         self.output = _Output(settings.intermediate_size, width, eps)
         self.activation = activation(settings.hidden_act)
 
-    def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
         hidden = self.attention["output"](self.attention["self"](hidden, mask), hidden)
         transformed: Tensor = self.output(self.activation(self.intermediate["dense"](hidden)), hidden)
         return transformed
@@ -117,7 +117,7 @@ class _SelfAttention(nn.Module):
         self.heads = settings.num_attention_heads
         self.query, self.key, self.value = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
 
-    def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
         query, key, value = (
             projection(hidden).unflatten(-1, (self.heads, -1)).transpose(1, 2)
             for projection in (self.query, self.key, self.value)

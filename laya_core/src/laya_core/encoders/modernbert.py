@@ -143,7 +143,7 @@ class ModernBertEncoder(nn.Module):
     def _head_width(self) -> int:
         return self._settings.hidden_size // self._settings.num_attention_heads
 
-    def _masks(self, given: Tensor | Mapping[str, Tensor], length: int) -> Mapping[str, Tensor | None]:
+    def _masks(self, given: Tensor | Mapping[str, Tensor], length: int) -> Mapping[str, Tensor]:
         if not isinstance(given, Tensor):
             return given
         full = visible(given)
@@ -151,7 +151,7 @@ class ModernBertEncoder(nn.Module):
             return {_FULL: full, _LOCAL: full}
         place = torch.arange(length, device=given.device)
         near = (place[:, None] - place).abs() <= self._settings.half_window
-        return {_FULL: full, _LOCAL: near[None, None] if full is None else full & near}
+        return {_FULL: full, _LOCAL: full & near}
 
 
 class _Layer(nn.Module):
@@ -162,7 +162,7 @@ class _Layer(nn.Module):
         self.mlp_norm = _norm(settings)
         self.mlp = _GatedFeedForward(settings)
 
-    def forward(self, hidden: Tensor, mask: Tensor | None, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    def forward(self, hidden: Tensor, mask: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
         hidden = hidden + self.attn(self.attn_norm(hidden), mask, rotation)
         transformed: Tensor = hidden + self.mlp(self.mlp_norm(hidden))
         return transformed
@@ -176,7 +176,7 @@ class _SelfAttention(nn.Module):
         self.Wqkv = nn.Linear(width, 3 * width, bias=settings.attention_bias)
         self.Wo = nn.Linear(width, width, bias=settings.attention_bias)
 
-    def forward(self, hidden: Tensor, mask: Tensor | None, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    def forward(self, hidden: Tensor, mask: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
         query, key, value = self.Wqkv(hidden).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         output: Tensor = self.Wo(attend(_rotated(query, rotation), _rotated(key, rotation), value, mask))
         return output

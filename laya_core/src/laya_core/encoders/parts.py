@@ -30,24 +30,22 @@ _ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
 }
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     """Scaled dot-product attention with the heads side by side again: (rows, length, width).
 
     Args:
         query, key, value: (rows, heads, length, head width).
-        mask: True where a token may look, (rows or 1, 1, length or 1, length); None for everywhere.
+        mask: True where a token may look, (rows or 1, 1, length or 1, length).
     """
     mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
     return mixed.transpose(1, 2).flatten(2)
 
 
-def visible(mask: Tensor) -> Tensor | None:
+def visible(mask: Tensor) -> Tensor:
     """A mask for `attend` from one that tells real tokens from padding, (rows, length), or is one already.
 
     Args:
         mask: of bools or of ones and zeros.
     """
     mask = mask.bool()
-    if mask.dim() == 4:
-        return mask
-    return mask[:, None, None, :]
+    return mask if mask.dim() == 4 else mask[:, None, None, :]
