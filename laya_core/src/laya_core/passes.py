@@ -9,9 +9,14 @@ from typing import Any, Final
 import torch
 from attrs import frozen
 
+from laya_hooks.locks import after_fork_in_child
+
 from .decoding import RowScores
 from .model import DecisionModel, parallel_masks
 from .prompt import Row
+
+# The threads that torch divides its work among do not exist in a forked child, which would wait for them for ever.
+after_fork_in_child(partial(torch.set_num_threads, 1))
 
 _CPU_TOKENS: Final = 8_192
 _DEVICE_TOKENS: Final = 65_536

@@ -10,6 +10,7 @@ import tracemalloc
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -378,3 +379,17 @@ def test_the_manager_does_not_run_in_a_forked_child(batched: Agent) -> None:
         os._exit(int(manager is None or manager.is_running() or manager.takes_requests))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert batched.predict("text", ASKED)["answers"]
+
+
+def test_starts_and_stops_of_several_threads_leave_no_thread(agent_on: Callable[[str], Agent]) -> None:
+    manager = ContinuousBatchingManager(agent_on("bert"), ContinuousBatchingConfig(), FakeRunner())
+
+    def start_and_stop(_: int) -> None:
+        with suppress(RuntimeError):  # another thread is stopping it
+            manager.start()
+        manager.stop()
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(start_and_stop, range(400)))
+    manager.stop()
+    assert batching_threads() == []

@@ -23,11 +23,32 @@ class Delivery:
     def __init__(self, outputs: OutputStore[DecisionOutput, DecisionRequest]) -> None:
         self.events: SimpleQueue[Event | None] = SimpleQueue()
         self._outputs = outputs
+        self._lock = threading.Lock()  # guards both fields below: starts and stops may come from several threads
         self._thread: threading.Thread | None = None
         self._is_open = False
 
     def start(self) -> None:
         """Begin to deliver; what was reported before comes first. Nothing happens if it does."""
+        with self._lock:
+            self._open()
+
+    def finish(self) -> None:
+        """Deliver what was reported so far, and end; returns at once."""
+        with self._lock:
+            self._open()
+            self._is_open = False
+            self.events.put(None)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until everything is delivered; False after `timeout` seconds."""
+        with self._lock:
+            thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    def _open(self) -> None:
         if not self._is_open:
             self._is_open = True
             self._outputs.reopen()
@@ -35,20 +56,6 @@ class Delivery:
                 target=_deliver, args=(self.events, self._outputs), name="laya-delivery", daemon=True
             )
             self._thread.start()
-
-    def finish(self) -> None:
-        """Deliver what was reported so far, and end; returns at once."""
-        self.start()
-        self._is_open = False
-        self.events.put(None)
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until everything is delivered; False after `timeout` seconds."""
-        thread = self._thread
-        if thread is None or thread is threading.current_thread():
-            return True
-        thread.join(timeout)
-        return not thread.is_alive()
 
 
 def _deliver(events: SimpleQueue[Event | None], outputs: OutputStore[DecisionOutput, DecisionRequest]) -> None:

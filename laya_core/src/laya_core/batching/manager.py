@@ -69,6 +69,7 @@ class ContinuousBatchingManager:
             self._runner,
             config,
             collate_ahead=agent.engine.device.type != "cpu" if ahead is None else ahead,
+            on_started=self._delivery.start,
             on_drained=self._delivery.finish,
         )
         self._ids = count()
@@ -86,7 +87,6 @@ class ContinuousBatchingManager:
             RuntimeError: it is being stopped, or was destroyed.
         """
         self._engine.start()
-        self._delivery.start()
 
     def is_running(self) -> bool:
         """Whether the background thread has been started and still runs."""

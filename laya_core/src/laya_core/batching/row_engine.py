@@ -35,6 +35,7 @@ class RowEngine:
         runner: runs the passes.
         config: budgets, scheduler and switches.
         collate_ahead: collate the next pass while one runs.
+        on_started: called when it begins to run.
         on_drained: called once the last request before a stop has ended, or after a crash.
     """
 
@@ -44,11 +45,12 @@ class RowEngine:
         config: ContinuousBatchingConfig,
         *,
         collate_ahead: bool = False,
+        on_started: Callable[[], object] = lambda: None,
         on_drained: Callable[[], object] = lambda: None,
     ) -> None:
         self._runner: Runner | None = runner
         self._config = config
-        self._on_drained = on_drained
+        self._on_started, self._on_drained = on_started, on_drained
         self._lock = threading.Lock()  # guards every field below
         self._room = threading.Condition(self._lock)  # a place in the queue is free, or none will be
         self._quiet = threading.Condition(self._lock)  # no pass runs
@@ -103,6 +105,7 @@ class RowEngine:
             self._leaving.atexit = False
             self._state, self._cause = "running", None
             self._drained.clear()
+            self._on_started()
             self._take_a_turn()
 
     def submit(self, request: RowRequest, timeout: float | None = None) -> None:
