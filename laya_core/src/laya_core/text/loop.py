@@ -50,7 +50,8 @@ class EngineLoop:
 
     def join(self, timeout: float | None = None) -> None:
         """Wait for the thread to end, unless this is the thread itself."""
-        thread = self._thread
+        with self._changed:  # not while another thread is between making and starting it
+            thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
 
