@@ -13,12 +13,14 @@ from doc_blocks import ROOT, curl_blocks, laid_out, pages, runnable_blocks
 from run_blocks import answer_to, readers_environment, run_block, serve_with_mini
 from shown_output import difference
 
+from laya_core.batching import scheduler
 from laya_hooks import clear_default_hooks, restore_plugin_hooks
 
 
 @pytest.fixture(autouse=True)
 def _page_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(scheduler, "_factories", dict(scheduler._factories))  # what a page registers ends with it
     with readers_environment():
         yield
     clear_default_hooks()
