@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import httpx
+import pytest
 
 from .raw import connected, question, request, response_of, status_of
 from .server_process import ServerProcess
@@ -48,6 +49,34 @@ def test_what_does_not_finish_within_the_grace_is_cut(stub: Callable[..., Server
         assert server.stop() in (0, -signal.SIGTERM)
         assert status_of(connection) in (None, 500)
     assert "did not finish within 0.2 s" in server.log
+
+
+def test_a_second_signal_cuts_off_what_runs_and_says_no_more(stub: Callable[..., ServerProcess]) -> None:
+    server = stub(max_concurrent=1, shutdown_grace=600)
+    assert server.process is not None
+    with connected(server.port) as connection:
+        connection.sendall(request(question({"wait": 50})))
+        wait_until_running(server, 503)
+        server.process.send_signal(signal.SIGINT)
+        with server.client() as client:
+            while "draining: 1 running" not in server.log:
+                client.get("/health")
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(40) in (130, -signal.SIGINT)
+        assert status_of(connection) in (None, 500)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_two_quick_signals_to_an_idle_server_end_it_in_order(
+    stub: Callable[..., ServerProcess], sig: signal.Signals
+) -> None:
+    server = stub()
+    assert server.process is not None
+    server.process.send_signal(sig)
+    server.process.send_signal(sig)
+    assert server.process.wait(60) in (0, 130, -sig)
+    assert "Traceback" not in server.log
+    assert "Application shutdown complete" in server.log
 
 
 def test_under_load_no_admitted_request_is_lost(stub: Callable[..., ServerProcess]) -> None:

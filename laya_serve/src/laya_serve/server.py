@@ -29,7 +29,10 @@ _KEEP_ALIVE_SECONDS = 75
 
 
 class DrainingServer(uvicorn.Server):
-    """Serves an application of `create_app` until a signal, then drains; a second signal ends it at once."""
+    """Serves an application of `create_app` until a signal, then drains.
+
+    A second signal cuts off what still runs, a third kills the process.
+    """
 
     def __init__(self, app: Starlette, settings: Settings) -> None:
         super().__init__(
@@ -50,6 +53,7 @@ class DrainingServer(uvicorn.Server):
         self._grace = settings.shutdown_grace
         self._loop: asyncio.AbstractEventLoop | None = None
         self._drain: asyncio.Task[None] | None = None
+        self._signals = 0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and learn which loop the drain will run on."""
@@ -57,12 +61,23 @@ class DrainingServer(uvicorn.Server):
         await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain, or leave at once if that has begun."""
-        if self._loop is None or not self.started or self._slots.draining:
+        """Begin to drain; at the second signal stop waiting for what runs; at the third end on the spot."""
+        if self._loop is None or not self.started:
             super().handle_exit(sig, frame)
             return
-        self._slots.drain()
-        self._loop.call_soon_threadsafe(self._begin_drain, sig)
+        self._signals += 1
+        if self._signals == 1:
+            self._slots.drain()
+            self._loop.call_soon_threadsafe(self._begin_drain, sig)
+        elif self._signals == 2:
+            self._leave(sig)
+        else:
+            signal.signal(sig, signal.SIG_DFL)
+            signal.raise_signal(sig)
+
+    def _leave(self, sig: int) -> None:
+        if not self.should_exit:  # told twice, uvicorn leaves without shutting the application down
+            super().handle_exit(sig, None)
 
     def _begin_drain(self, sig: int) -> None:
         self._drain = asyncio.ensure_future(self._drained(sig))
@@ -74,7 +89,7 @@ class DrainingServer(uvicorn.Server):
             await asyncio.wait_for(self._slots.nothing_runs(), self._grace)
         except TimeoutError:
             logger.warning("%d requests did not finish within %g s", self._slots.running, self._grace)
-        super().handle_exit(sig, None)
+        self._leave(sig)
 
 
 def configure_logging(settings: Settings) -> None:
