@@ -115,3 +115,16 @@ def test_leaving_searches_for_no_cycles_among_all_that_was_loaded() -> None:
         check=False,
     )
     assert (run.returncode, run.stdout.splitlines()[-1]) == (0, "frozen True")
+
+
+def test_an_interrupt_in_the_middle_of_importing_torch_ends_the_command(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text(
+        "import os, signal\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    for _ in range(1000): pass\n"
+        "except BaseException:\n"
+        "    print('lost in foreign code')\n"
+    )
+    run = in_a_process("predict", "x", "--preset", "guard", "--model", str(checkpoint), PYTHONPATH=str(tmp_path))
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")

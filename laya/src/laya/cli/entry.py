@@ -14,10 +14,10 @@ from typing import Final, TextIO
 import click
 
 from laya.cli.group import laya
+from laya.cli.interrupts import INTERRUPTED, leave_on_interrupt
 from laya_hooks.errors import LayaError
 
 FAILED: Final = 2
-INTERRUPTED: Final = 130
 
 # Errors whose text is written for users; of any other kind the name is told too.
 _EXPLAINED: Final = (click.ClickException, LayaError, LookupError, OSError, RuntimeError, TypeError, ValueError)
@@ -25,6 +25,7 @@ _EXPLAINED: Final = (click.ClickException, LayaError, LookupError, OSError, Runt
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the `laya` command and exit: 0 when it worked, 2 when it did not, 130 when interrupted."""
+    leave_on_interrupt()
     code = run(arguments)
     # All that was loaded is freed with the process; to search it for cycles first takes most of a second.
     gc.freeze()
