@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,11 +15,14 @@ from training.examples import Example
 from training.export import export_checkpoint
 from training.inputs import Inputs, fetch_inputs
 from training.rows import RowEncoder
-from training.sources import debian, families, manuals, matching, scenarios, wordnet
-from training.starting_model import build_starting_model, write_encoder_config
+from training.sources import debian, families, grids, manuals, matching, scenarios, wordnet
+from training.starting_model import build_from_checkpoint, build_starting_model, write_encoder_config
 from training.teacher import Teacher
 from training.train import Data, Trainer
 from training.vocabulary import choose_tokens, write_pruned_tokenizer
+
+_LONG = 400
+"""Characters from which on a question with its state counts as a long text."""
 
 
 def main() -> None:
@@ -27,10 +31,14 @@ def main() -> None:
     inputs = fetch_inputs(options.work / "inputs")
     data = read_data(inputs, recipe)
     skeleton = options.work / "skeleton"
-    kept = prune_vocabulary(inputs, data, recipe, skeleton)
-    model = build_starting_model(inputs.encoder, kept, recipe)
+    if options.checkpoint:
+        for folder in ("tokenizer", "encoder"):
+            shutil.copytree(options.checkpoint / folder, skeleton / folder, dirs_exist_ok=True)
+        model = build_from_checkpoint(options.checkpoint, recipe)
+    else:
+        model = build_starting_model(inputs.encoder, prune_vocabulary(inputs, data, recipe, skeleton), recipe)
     rows = RowEncoder(skeleton / "tokenizer", recipe.row_tokens)
-    trainer = Trainer(model, rows, Teacher(inputs.encoder), recipe, options.work)
+    trainer = Trainer(model, rows, Teacher(inputs.encoder), recipe, options.work, options.first_stage - 1)
     trainer.run(data, options.until_stage or len(recipe.stages))
     export_checkpoint(model, data.held_out, skeleton, options.out)
     print(f"checkpoint written to {options.out}; measure it with: python -m training.evaluate --help")
@@ -40,10 +48,13 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     """All examples, the same for the same seed and inputs."""
     training, held_out = scenarios.read()
     balanced, held_out_families = families.read()
+    crossed, held_out_grids = grids.read()
     scores = [example for example in training if example.type == "score"]
     described = [example for example in training if example.question.get("criteria")]
     sources = {
         "families": balanced,
+        "grids": crossed,
+        "long": [example for example in balanced + training if len(_text(example)) > _LONG],
         "scenarios": training + scores,  # scores are the rarest type
         "options": described + scores,
     }
@@ -56,7 +67,7 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     }
     for name, read in readers.items():
         sources[name] = read(recipe.source_examples[name], random.Random(f"{recipe.seed}/{name}"))
-    return Data(sources, held_out + held_out_families)
+    return Data(sources, held_out + held_out_families + held_out_grids)
 
 
 def prune_vocabulary(inputs: Inputs, data: Data, recipe: Recipe, skeleton: Path) -> list[int]:
@@ -89,6 +100,12 @@ def _parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=CHECKPOINT, help="where the checkpoint goes (default: the package)")
     parser.add_argument("--seed", type=int, default=Recipe().seed)
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        help="train this checkpoint further, with the stages from --first-stage on",
+    )
+    parser.add_argument("--first-stage", type=int, default=1, help="the stage a new run begins with (default: 1)")
     parser.add_argument("--until-stage", type=int, help="stop after this stage; the same command resumes later")
     return parser.parse_args()
 

@@ -31,6 +31,15 @@ class Stage:
 
 _MOSTLY_FAMILIES = {"families": 0.6, "scenarios": 0.15, "wordnet": 0.1, "debian": 0.1, "manuals": 0.05}
 _NEARLY_ALL_FAMILIES = {"families": 0.7, "scenarios": 0.1, "wordnet": 0.08, "debian": 0.08, "manuals": 0.04}
+_MOSTLY_GRIDS = {
+    "grids": 0.6,
+    "long": 0.12,
+    "families": 0.12,
+    "scenarios": 0.06,
+    "wordnet": 0.04,
+    "debian": 0.04,
+    "manuals": 0.02,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ class Recipe:
     replicas: int = 2
     batch_tokens: int = 1_024
     pool_batches: int = 48
-    row_tokens: int = 224
+    row_tokens: int = 320
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     source_examples: dict[str, int] = field(
@@ -138,5 +147,13 @@ class Recipe:
             floor=0.0,
             teacher=0.1,
             mismatched=0.15,
+        ),
+        Stage(
+            steps=2_500,
+            mix=_MOSTLY_GRIDS,
+            encoder_rate=1.3e-4,
+            head_rate=4.8e-4,
+            warmup=60,
+            floor=1.0,
         ),
     )

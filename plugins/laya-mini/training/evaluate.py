@@ -16,7 +16,7 @@ from laya_core import Agent
 from laya_mini import CHECKPOINT
 from training.examples import Example
 from training.measure import Judged, expected_calibration_error
-from training.sources import families, scenarios
+from training.sources import families, grids, scenarios
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Outcome:
 
 def main() -> None:
     options = _parse_arguments()
-    examples = _read(options.file) if options.file else [*scenarios.read()[1], *families.read()[1]]
+    examples = _read(options.file) if options.file else [*scenarios.read()[1], *families.read()[1], *grids.read()[1]]
     with Agent(str(options.checkpoint), precision="float32") as agent:
         outcomes = [judge(agent, example) for example in tqdm(examples, unit="question")]
     print("\n".join(report(outcomes)))

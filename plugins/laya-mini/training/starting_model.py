@@ -1,4 +1,4 @@
-"""The model before training: MiniLM with a pruned vocabulary, and a head that starts as an identity."""
+"""The model before training: MiniLM with a pruned vocabulary and a head that starts as an identity, or a checkpoint."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import torch
 from torch import nn
 from transformers import AutoModel
 
+from laya_core.config import CheckpointConfig
 from laya_core.encoders import EncoderShape
 from laya_core.model import DecisionModel
+from laya_core.weights import load_model
 from training.config import Recipe
 
 _DROPPED_SETTINGS = (
@@ -51,6 +53,15 @@ def build_starting_model(encoder: Path, kept: list[int], recipe: Recipe) -> Deci
     for name, parameter in model.named_parameters():
         if name.startswith("act_head.") or (name.startswith("head.") and (".out_proj." in name or ".linear2." in name)):
             nn.init.zeros_(parameter)
+    freeze(model, recipe.frozen_layers)
+    return model
+
+
+def build_from_checkpoint(checkpoint: Path, recipe: Recipe) -> DecisionModel:
+    """The weights of a checkpoint that this recipe made, to be trained further."""
+    config = CheckpointConfig.read(checkpoint / "rl_agent_config.json")
+    model = load_model(checkpoint, config, torch.device("cpu"), torch.float32)
+    model.requires_grad_(True)
     freeze(model, recipe.frozen_layers)
     return model
 

@@ -23,7 +23,7 @@ from training.rows import Batch, LabelledRow, RowEncoder, pool_batches, undecide
 from training.teacher import Teacher
 
 _SAVE_EVERY = 50
-_MEASURE_EVERY = 1_000
+_MEASURE_EVERY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,19 @@ class Data:
 
 
 class Trainer:
-    """Takes a model through the stages of a recipe. `folder` has the log and the state to resume from."""
+    """Takes a model through the stages of a recipe. `folder` has the log and the state to resume from.
+
+    `first_stage`, counted from 0, is where a run begins that has no such state.
+    """
 
     def __init__(
-        self, model: DecisionModel, encoder: RowEncoder, teacher: Teacher, recipe: Recipe, folder: Path
+        self,
+        model: DecisionModel,
+        encoder: RowEncoder,
+        teacher: Teacher,
+        recipe: Recipe,
+        folder: Path,
+        first_stage: int = 0,
     ) -> None:
         self.model = model
         self.encoder = encoder
@@ -47,7 +56,7 @@ class Trainer:
         self.folder = folder
         self.optimizer = _optimizer(model, recipe)
         self.replicas = Replicas(model, recipe.replicas)
-        self.stage = 0
+        self.stage = first_stage
         self.step = 0
         if self._state_path.is_file():
             self._resume()

@@ -5,27 +5,19 @@ Whoever guesses from question and options alone gets no better than chance, whic
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from training.examples import Example
+from training.sources.written import read_written
 
 FOLDER = Path(__file__).parents[1] / "families"
-_HELD_OUT_EVERY = 9
 
 
 def read(folder: Path = FOLDER) -> tuple[list[Example], list[Example]]:
     """Training examples and held-out examples; a family is held out whole."""
-    training: list[Example] = []
-    held_out: list[Example] = []
-    for path in sorted(folder.glob("*.jsonl")):
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        for number, line in enumerate(lines):
-            is_held_out = number % _HELD_OUT_EVERY == _HELD_OUT_EVERY - 2
-            (held_out if is_held_out else training).extend(parse(json.loads(line)))
-    return training, held_out
+    return read_written(folder, parse)
 
 
 def parse(family: dict[str, Any]) -> Iterator[Example]:
