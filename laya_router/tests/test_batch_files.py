@@ -15,6 +15,7 @@ from laya_hooks.testing import FakeRouter
 from laya_router.commands.batch.answering import answer, is_failure
 from laya_router.commands.batch.lines import Line, brings_questions, chunks, read_lines
 from laya_router.commands.batch.output_file import Written, open_output, write_lines
+from laya_router.commands.batch.pace import FEWEST, Pace
 
 DEFAULTS: dict[str, Any] = {"questions": {"q": {"type": "noul", "instructions": "Urgent?"}}, "model": "mini"}
 RESULTS = [
@@ -99,7 +100,7 @@ def test_skipped_lines_are_not_looked_at_and_numbers_stay() -> None:
 @given(st.lists(st.integers(1, 50)), st.integers(1, 5), st.integers(1, 60))
 def test_chunks_keep_order_and_bounds(sizes: list[int], most_lines: int, most_bytes: int) -> None:
     lines = [Line(number, size) for number, size in enumerate(sizes, 1)]
-    made = list(chunks(lines, most_lines, most_bytes))
+    made = list(chunks(lines, lambda: most_lines, most_bytes))
     assert [line for chunk in made for line in chunk] == lines
     for chunk in made:
         assert 1 <= len(chunk) <= most_lines
@@ -114,9 +115,21 @@ def test_an_input_of_any_length_is_read_chunk_by_chunk() -> None:
             read.append(None)
             yield b'{"state": 1}'
 
-    made = chunks(read_lines(endless(), DEFAULTS), 10, 1 << 20)
+    made = chunks(read_lines(endless(), DEFAULTS), lambda: 10, 1 << 20)
     assert len(next(made)) == len(next(made)) == 10
     assert len(read) <= 21
+
+
+def test_chunks_grow_while_they_take_less_than_a_second_and_shrink_when_they_take_more() -> None:
+    pace = Pace()
+    sizes = []
+    for seconds in (0.0, 0.1, 0.5, 0.5, 0.5, 2.0, 90.0):
+        sizes.append(pace.lines)
+        pace.took(pace.lines, seconds)
+    assert sizes == [8, 16, 32, 64, 128, 256, 128]
+    assert pace.lines == FEWEST
+    pace.took(pace.lines - 1, 0.001)  # what was left of the input
+    assert pace.lines == FEWEST
 
 
 @settings(max_examples=60)

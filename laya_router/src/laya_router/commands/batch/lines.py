@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NoReturn
 
@@ -44,12 +44,16 @@ def read_lines(source: Iterable[bytes], defaults: Mapping[str, Any], skip: int =
         raise ValueError(f"the output has {skip} lines, but the input only {number}; it is the output of another input")
 
 
-def chunks(lines: Iterable[Line], most_lines: int, most_bytes: int) -> Iterator[list[Line]]:
-    """Put lines together, up to a number of them or of their bytes; a longer line is a chunk by itself."""
+def chunks(lines: Iterable[Line], most_lines: Callable[[], int], most_bytes: int) -> Iterator[list[Line]]:
+    """Put lines together, up to a number of them or of their bytes; a longer line is a chunk by itself.
+
+    Args:
+        most_lines: tells the number, and may tell another one for the next chunk.
+    """
     chunk: list[Line] = []
     size = 0
     for line in lines:
-        if chunk and (len(chunk) == most_lines or size + line.size > most_bytes):
+        if chunk and (len(chunk) >= most_lines() or size + line.size > most_bytes):
             yield chunk
             chunk, size = [], 0
         chunk.append(line)

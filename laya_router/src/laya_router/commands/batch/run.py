@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from itertools import chain, islice
@@ -15,10 +16,11 @@ from laya_hooks.protocols import RouterLike
 from laya_router.commands.batch.answering import answer, is_failure
 from laya_router.commands.batch.lines import brings_questions, chunks, read_lines
 from laya_router.commands.batch.output_file import Written, open_output, write_lines
+from laya_router.commands.batch.pace import Pace
 from laya_router.commands.batch.progress import reporting
 from laya_router.commands.output import working
 
-_CHUNK_LINES: Final = 256
+_FIRST_LINES: Final = 256
 _CHUNK_BYTES: Final = 4 << 20
 
 
@@ -60,9 +62,12 @@ def run_batch(
         report = opened.enter_context(reporting(_size(source), written.lines))
         report.failed_earlier(written.failed, str(output))
         failed = len(written.failed)
-        for chunk in chunks(read_lines(lines, defaults, skip=written.lines), _CHUNK_LINES, _CHUNK_BYTES):
+        pace = Pace()
+        for chunk in chunks(read_lines(lines, defaults, skip=written.lines), lambda: pace.lines, _CHUNK_BYTES):
+            started = time.monotonic()
             results = list(answer(router, chunk, controls))
             write_lines(file, results)
+            pace.took(len(chunk), time.monotonic() - started)
             for result in results:
                 if is_failure(result):
                     failed += 1
@@ -79,13 +84,13 @@ def _with_questions(lines: Iterable[bytes], source: Path) -> Iterable[bytes]:
     """The lines, once one of the first has been seen to bring questions; how many may not is the same on every run."""
     seen: list[bytes] = []
     reading = iter(lines)
-    for line in islice(reading, _CHUNK_LINES):
+    for line in islice(reading, _FIRST_LINES):
         seen.append(line)
         if brings_questions(line):
             return chain(seen, reading)
     if not seen:
         return seen
-    which = "the lines" if len(seen) < _CHUNK_LINES else f"the first {_CHUNK_LINES} lines"
+    which = "the lines" if len(seen) < _FIRST_LINES else f"the first {_FIRST_LINES} lines"
     name = "standard input" if str(source) == "-" else source
     raise click.UsageError(
         f"{which} of {name} bring no questions; give --questions FILE or --preset NAME, or put them into the lines"
