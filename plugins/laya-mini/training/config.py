@@ -40,6 +40,15 @@ _MOSTLY_GRIDS = {
     "debian": 0.04,
     "manuals": 0.02,
 }
+_NEARLY_ALL_GRIDS = {
+    "grids": 0.72,
+    "long": 0.1,
+    "families": 0.08,
+    "scenarios": 0.04,
+    "wordnet": 0.02,
+    "debian": 0.03,
+    "manuals": 0.01,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +158,19 @@ class Recipe:
             mismatched=0.15,
         ),
         Stage(
-            steps=2_500,
+            steps=2_150,
             mix=_MOSTLY_GRIDS,
             encoder_rate=1.3e-4,
             head_rate=4.8e-4,
             warmup=60,
             floor=1.0,
+        ),
+        Stage(
+            steps=2_850,
+            mix=_NEARLY_ALL_GRIDS,
+            encoder_rate=1.3e-4,
+            head_rate=4.8e-4,
+            warmup=1,
+            floor=0.0,
         ),
     )
