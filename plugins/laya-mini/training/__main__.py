@@ -54,6 +54,7 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     sources = {
         "families": balanced,
         "grids": crossed,
+        "plain": grids.read(files="plain_*.jsonl")[0],
         "long": [example for example in balanced + training if len(_text(example)) > _LONG],
         "scenarios": training + scores,  # scores are the rarest type
         "options": described + scores,
@@ -67,7 +68,8 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     }
     for name, read in readers.items():
         sources[name] = read(recipe.source_examples[name], random.Random(f"{recipe.seed}/{name}"))
-    return Data(sources, held_out + held_out_families + held_out_grids)
+    held_out += held_out_families + held_out_grids
+    return Data(sources, random.Random(recipe.seed).sample(held_out, min(recipe.held_out_examples, len(held_out))))
 
 
 def prune_vocabulary(inputs: Inputs, data: Data, recipe: Recipe, skeleton: Path) -> list[int]:

@@ -41,7 +41,8 @@ _MOSTLY_GRIDS = {
     "manuals": 0.02,
 }
 _NEARLY_ALL_GRIDS = {
-    "grids": 0.72,
+    "grids": 0.45,
+    "plain": 0.27,
     "long": 0.1,
     "families": 0.08,
     "scenarios": 0.04,
@@ -61,6 +62,7 @@ class Recipe:
         pool_batches: batches drawn at once; their rows are sorted by length before they are cut into batches.
         row_tokens: longest row in training, in tokens; the checkpoint itself takes 512.
         frozen_layers: encoder layers, counted from below, that keep MiniLM's weights, as the embeddings do.
+        held_out_examples: how many of what is held out measure a stage and fit the temperatures.
     """
 
     seed: int = 7
@@ -71,6 +73,7 @@ class Recipe:
     batch_tokens: int = 1_024
     pool_batches: int = 48
     row_tokens: int = 320
+    held_out_examples: int = 4_000
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     source_examples: dict[str, int] = field(

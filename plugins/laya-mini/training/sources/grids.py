@@ -1,5 +1,6 @@
 """The hand-written grids in `training/grids/*.jsonl`: several questions, each answered for every one of several states.
 
+Those in `plain_*.jsonl` read like real mails, tickets and records; the others say what they mean in a roundabout way.
 A state has an answer to every question and a question every answer, so that neither tells anything without the other.
 """
 
@@ -15,9 +16,9 @@ from training.sources.written import read_written
 FOLDER = Path(__file__).parents[1] / "grids"
 
 
-def read(folder: Path = FOLDER) -> tuple[list[Example], list[Example]]:
+def read(folder: Path = FOLDER, files: str = "*.jsonl") -> tuple[list[Example], list[Example]]:
     """Training examples and held-out examples; a grid is held out whole."""
-    return read_written(folder, parse)
+    return read_written(folder, parse, files=files)
 
 
 def parse(grid: dict[str, Any]) -> Iterator[Example]:

@@ -13,16 +13,16 @@ _HELD_OUT_EVERY = 9
 
 
 def read_written(
-    folder: Path, parse: Callable[[dict[str, Any]], Iterable[Example]], block: int = 1
+    folder: Path, parse: Callable[[dict[str, Any]], Iterable[Example]], block: int = 1, files: str = "*.jsonl"
 ) -> tuple[list[Example], list[Example]]:
-    """Training examples and held-out examples of all files in `folder`; what is held out never depends on later lines.
+    """Training examples and held-out examples of `files` in `folder`; what is held out never depends on later lines.
 
     Args:
         block: neighbouring lines that are trained on, or held out, together.
     """
     training: list[Example] = []
     held_out: list[Example] = []
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(folder.glob(files)):
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         for number, line in enumerate(lines):
             is_held_out = (number // block) % _HELD_OUT_EVERY == _HELD_OUT_EVERY - 2
