@@ -24,11 +24,16 @@ def difference(shown: str, printed: str) -> str | None:
 
 
 def refreshed(shown: str, printed: str) -> str | None:
-    """What a page should show now: the printed lines, but shown ones where these hold. None if `…` is in the way."""
+    """What a page should show now: the printed lines, but shown ones with `…` where these hold.
+
+    Lines from both would not make one table. None if lines with `…` have no counterpart.
+    """
     old, new = shown.split("\n"), printed.rstrip().split("\n")
-    if len(old) == len(new):
-        return "\n".join(a if _alike(_without_bars(a), _without_bars(b)) else b for a, b in zip(old, new, strict=True))
-    return None if "…" in shown else "\n".join(new)
+    if "…" not in shown:
+        return "\n".join(new)
+    if len(old) != len(new):
+        return None
+    return "\n".join(a if "…" in a and _alike(a, b) else b for a, b in zip(old, new, strict=True))
 
 
 def _lines(text: str) -> list[str]:

@@ -24,8 +24,8 @@ def test_missing_and_surplus_lines_are_differences() -> None:
     assert difference("a\n\nb", "a\nb\n") is None
 
 
-def test_refreshing_keeps_the_lines_that_hold() -> None:
+def test_refreshing_keeps_dots_that_hold_and_takes_everything_else_as_printed() -> None:
     assert refreshed("in …\nteam billing", "in 12 ms\nteam orders") == "in …\nteam orders"
-    assert refreshed("a 0.91", "a 0.92") == "a 0.91"
+    assert refreshed("┃ a  ┃\n┃ 9% ┃", "┃ a   ┃\n┃ 99% ┃") == "┃ a   ┃\n┃ 99% ┃"
     assert refreshed("a\nb", "a\nb\nc\n") == "a\nb\nc"
     assert refreshed("a …\nb", "a 1\nb\nc") is None

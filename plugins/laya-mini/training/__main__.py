@@ -68,8 +68,13 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     }
     for name, read in readers.items():
         sources[name] = read(recipe.source_examples[name], random.Random(f"{recipe.seed}/{name}"))
-    held_out += held_out_families + held_out_grids
-    return Data(sources, random.Random(recipe.seed).sample(held_out, min(recipe.held_out_examples, len(held_out))))
+    rng = random.Random(recipe.seed)
+    measured = [
+        example
+        for written in (held_out, held_out_families, held_out_grids)
+        for example in rng.sample(written, min(recipe.held_out_examples, len(written)))
+    ]
+    return Data(sources, measured)
 
 
 def prune_vocabulary(inputs: Inputs, data: Data, recipe: Recipe, skeleton: Path) -> list[int]:

@@ -62,7 +62,8 @@ class Recipe:
         pool_batches: batches drawn at once; their rows are sorted by length before they are cut into batches.
         row_tokens: longest row in training, in tokens; the checkpoint itself takes 512.
         frozen_layers: encoder layers, counted from below, that keep MiniLM's weights, as the embeddings do.
-        held_out_examples: how many of what is held out measure a stage and fit the temperatures.
+        held_out_examples: how many of each written source's held-out examples, at most, measure a stage and fit the
+            temperatures. Each counts alike: texts of users are no more like one than like another.
     """
 
     seed: int = 7
@@ -73,7 +74,7 @@ class Recipe:
     batch_tokens: int = 1_024
     pool_batches: int = 48
     row_tokens: int = 320
-    held_out_examples: int = 4_000
+    held_out_examples: int = 800
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     source_examples: dict[str, int] = field(
@@ -169,11 +170,11 @@ class Recipe:
             floor=1.0,
         ),
         Stage(
-            steps=2_850,
+            steps=2_750,
             mix=_NEARLY_ALL_GRIDS,
             encoder_rate=1.3e-4,
             head_rate=4.8e-4,
             warmup=1,
-            floor=0.0,
+            floor=0.035,
         ),
     )
