@@ -126,5 +126,15 @@ def test_an_interrupt_in_the_middle_of_importing_torch_ends_the_command(checkpoi
         "except BaseException:\n"
         "    print('lost in foreign code')\n"
     )
-    run = in_a_process("predict", "x", "--preset", "guard", "--model", str(checkpoint), PYTHONPATH=str(tmp_path))
+    # Whoever started the tests may have them ignore interrupts, which processes inherit.
+    command = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import laya.cli; laya.cli.main()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", command, "predict", "x", "--preset", "guard", "--model", str(checkpoint)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")

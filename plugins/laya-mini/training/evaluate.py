@@ -31,7 +31,7 @@ def main() -> None:
     options = _parse_arguments()
     examples = _read(options.file) if options.file else [*scenarios.read()[1], *families.read()[1], *grids.read()[1]]
     with Agent(str(options.checkpoint), precision="float32") as agent:
-        outcomes = [judge(agent, example) for example in tqdm(examples, unit="question")]
+        outcomes = [judge(agent, example) for example in tqdm(examples[:: options.every], unit="question")]
     print("\n".join(report(outcomes)))
 
 
@@ -78,6 +78,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
     parser.add_argument("file", type=Path, nargs="?", help="scenarios with gold answers (default: those held out)")
     parser.add_argument("--checkpoint", type=Path, default=CHECKPOINT)
+    parser.add_argument("--every", type=int, default=1, help="ask only one question in so many (default: all)")
     return parser.parse_args()
 
 
