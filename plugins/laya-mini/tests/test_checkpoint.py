@@ -5,8 +5,14 @@ import string
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
+from training.config import Recipe
+from training.starting_model import build_from_checkpoint
 
+from laya_core.encoders.from_transformers import build_encoder_of_transformers
 from laya_mini import CHECKPOINT
 from laya_mini.plugin import laya_checkpoint_descriptions, laya_checkpoints
 
@@ -60,3 +66,17 @@ def test_words_without_a_token_of_their_own_are_read_in_pieces(tokenizer: Tokeni
     encoded = tokenizer.encode("Zxqwvyl paradigmatically 0x7fQ3", add_special_tokens=False)
     assert "[UNK]" not in encoded.tokens
     assert len(encoded.tokens) > 3
+
+
+def test_every_weight_of_transformers_encoder_is_there_for_devices_that_run_it() -> None:
+    settings = json.loads((CHECKPOINT / "encoder" / "config.json").read_text(encoding="utf-8"))
+    encoder, _ = build_encoder_of_transformers(settings)
+    stored = safe_open(CHECKPOINT / "model.safetensors", framework="pt").keys()
+    assert {f"encoder.{name}" for name in encoder.state_dict()} <= set(stored)
+
+
+def test_a_checkpoint_that_is_trained_further_keeps_all_its_weights() -> None:
+    model = build_from_checkpoint(CHECKPOINT, Recipe())
+    stored = load_file(CHECKPOINT / "model.safetensors")
+    assert model.state_dict().keys() == stored.keys()
+    assert all(torch.equal(weight, stored[name].float()) for name, weight in model.state_dict().items())

@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from torch import nn
 from transformers import AutoModel
 
 from laya_core.config import CheckpointConfig
 from laya_core.encoders import EncoderShape
+from laya_core.encoders.from_transformers import build_encoder_of_transformers
 from laya_core.model import DecisionModel
-from laya_core.weights import load_model
 from training.config import Recipe
 
 _DROPPED_SETTINGS = (
@@ -58,10 +59,16 @@ def build_starting_model(encoder: Path, kept: list[int], recipe: Recipe) -> Deci
 
 
 def build_from_checkpoint(checkpoint: Path, recipe: Recipe) -> DecisionModel:
-    """The weights of a checkpoint that this recipe made, to be trained further."""
+    """The weights of a checkpoint that this recipe made, to be trained further.
+
+    The encoder is transformers', which keeps the weights that only it asks for, such as those of the pooler.
+    """
     config = CheckpointConfig.read(checkpoint / "rl_agent_config.json")
-    model = load_model(checkpoint, config, torch.device("cpu"), torch.float32)
-    model.requires_grad_(True)
+    settings = json.loads((checkpoint / "encoder" / "config.json").read_text(encoding="utf-8"))
+    encoder, shape = build_encoder_of_transformers(settings)
+    model = DecisionModel(encoder, shape, config.head_layers, config.action_count)
+    weights = load_file(checkpoint / "model.safetensors")
+    model.load_state_dict({name: weight.float() for name, weight in weights.items()})
     freeze(model, recipe.frozen_layers)
     return model
 
