@@ -10,6 +10,7 @@ import attrs
 import click
 
 from laya_hooks.errors import LayaError
+from laya_hooks.interrupts import INTERRUPTED, leave_on_interrupt
 from laya_serve.settings import Settings, variable_of
 
 
@@ -36,12 +37,13 @@ def serve_command() -> click.Command:
 
 def main() -> None:
     """Run the server from the command line (`laya-serve`): 2 and one line on a mistake, 130 when interrupted."""
+    leave_on_interrupt()
     try:
         serve_command().main(prog_name="laya-serve", standalone_mode=False)
     except click.ClickException as error:
         sys.exit(_one_line(error.format_message()))
     except (KeyboardInterrupt, click.Abort):
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except (LayaError, OSError, RuntimeError, TypeError, ValueError) as error:
         sys.exit(_one_line(str(error)))
 

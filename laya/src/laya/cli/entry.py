@@ -14,8 +14,8 @@ from typing import Final, TextIO
 import click
 
 from laya.cli.group import laya
-from laya.cli.interrupts import INTERRUPTED, leave_on_interrupt
 from laya_hooks.errors import LayaError
+from laya_hooks.interrupts import INTERRUPTED, leave_on_interrupt
 
 FAILED: Final = 2
 

@@ -1,4 +1,4 @@
-"""Ctrl+C while the command is still importing."""
+"""Ctrl+C while a command is still importing."""
 
 from __future__ import annotations
 
