@@ -6,14 +6,18 @@ from typing import Final
 
 from attrs import define
 
-FEWEST: Final = 8
+FEWEST: Final = 32
 MOST: Final = 256
-_SECONDS: Final = 1.0
+_SECONDS: Final = 5.0
 
 
 @define
 class Pace:
-    """Chunks of about a second: long enough to share passes, short enough to see progress and to lose little."""
+    """Chunks of about five seconds: short enough to see progress and to lose little.
+
+    In a shorter one fewer rows are of a length. On two cores with `mini`, chunks of 8, 40, 80 and 200 tickets cost 0.41, 0.30, 0.29
+    and 0.28 seconds of computing a ticket.
+    """
 
     lines: int = FEWEST
 
