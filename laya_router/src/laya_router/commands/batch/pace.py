@@ -15,8 +15,8 @@ _SECONDS: Final = 5.0
 class Pace:
     """Chunks of about five seconds: short enough to see progress and to lose little.
 
-    In a shorter one fewer rows are of a length. On two cores with `mini`, chunks of 8, 40, 80 and 200 tickets cost 0.41, 0.30, 0.29
-    and 0.28 seconds of computing a ticket.
+    In a shorter one fewer rows are of a length. On one core with `mini`, chunks of 8, 40, 80 and 200 tickets cost 0.41,
+    0.30, 0.29 and 0.28 seconds of computing a ticket.
     """
 
     lines: int = FEWEST
