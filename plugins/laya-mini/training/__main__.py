@@ -15,7 +15,7 @@ from training.examples import Example
 from training.export import export_checkpoint
 from training.inputs import Inputs, fetch_inputs
 from training.rows import RowEncoder
-from training.sources import debian, families, grids, manuals, matching, scenarios, wordnet
+from training.sources import contrasts, debian, families, grids, manuals, matching, scenarios, wordnet
 from training.starting_model import build_from_checkpoint, build_starting_model, write_encoder_config
 from training.teacher import Teacher
 from training.train import Data, Trainer
@@ -49,11 +49,13 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     training, held_out = scenarios.read()
     balanced, held_out_families = families.read()
     crossed, held_out_grids = grids.read()
+    contrasted, held_out_contrasts = contrasts.read()
     scores = [example for example in training if example.type == "score"]
     described = [example for example in training if example.question.get("criteria")]
     sources = {
         "families": balanced,
         "grids": crossed,
+        "contrasts": contrasted,
         "plain": grids.read(files="plain_*.jsonl")[0],
         "long": [example for example in balanced + training if len(_text(example)) > _LONG],
         "scenarios": training + scores,  # scores are the rarest type
@@ -71,7 +73,7 @@ def read_data(inputs: Inputs, recipe: Recipe) -> Data:
     rng = random.Random(recipe.seed)
     measured = [
         example
-        for written in (held_out, held_out_families, held_out_grids)
+        for written in (held_out, held_out_families, held_out_grids, held_out_contrasts)
         for example in rng.sample(written, min(recipe.held_out_examples, len(written)))
     ]
     return Data(sources, measured)

@@ -50,6 +50,38 @@ _NEARLY_ALL_GRIDS = {
     "debian": 0.03,
     "manuals": 0.01,
 }
+_MANY_SCENARIOS = {
+    "grids": 0.45,
+    "plain": 0.1,
+    "scenarios": 0.2,
+    "families": 0.15,
+    "long": 0.02,
+    "wordnet": 0.03,
+    "debian": 0.03,
+    "manuals": 0.02,
+}
+_MOSTLY_CONTRASTS = {
+    "contrasts": 0.4,
+    "grids": 0.2,
+    "plain": 0.05,
+    "scenarios": 0.15,
+    "families": 0.12,
+    "long": 0.02,
+    "wordnet": 0.02,
+    "debian": 0.02,
+    "manuals": 0.02,
+}
+_HALF_CONTRASTS = {
+    "contrasts": 0.5,
+    "scenarios": 0.17,
+    "grids": 0.12,
+    "plain": 0.04,
+    "families": 0.1,
+    "long": 0.02,
+    "wordnet": 0.02,
+    "debian": 0.02,
+    "manuals": 0.01,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,5 +208,29 @@ class Recipe:
             head_rate=4.8e-4,
             warmup=1,
             floor=0.035,
+        ),
+        Stage(
+            steps=1_000,
+            mix=_MANY_SCENARIOS,
+            encoder_rate=1.3e-4,
+            head_rate=4.8e-4,
+            warmup=60,
+            floor=1.0,
+        ),
+        Stage(
+            steps=2_000,
+            mix=_MOSTLY_CONTRASTS,
+            encoder_rate=1.5e-4,
+            head_rate=5.5e-4,
+            warmup=1,
+            floor=0.50,
+        ),
+        Stage(
+            steps=2_350,
+            mix=_HALF_CONTRASTS,
+            encoder_rate=0.75e-4,
+            head_rate=2.7e-4,
+            warmup=1,
+            floor=0.01,
         ),
     )

@@ -16,7 +16,7 @@ from laya_core import Agent
 from laya_mini import CHECKPOINT
 from training.examples import Example
 from training.measure import Judged, expected_calibration_error
-from training.sources import families, grids, scenarios
+from training.sources import contrasts, families, grids, scenarios
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Outcome:
 
 def main() -> None:
     options = _parse_arguments()
-    examples = _read(options.file) if options.file else [*scenarios.read()[1], *families.read()[1], *grids.read()[1]]
+    examples = _read(options.file) if options.file else _held_out()
     with Agent(str(options.checkpoint), precision="float32") as agent:
         outcomes = [judge(agent, example) for example in tqdm(examples[:: options.every], unit="question")]
     print("\n".join(report(outcomes)))
@@ -67,6 +67,10 @@ def report(outcomes: Sequence[Outcome]) -> Iterable[str]:
         if judged:
             accuracy = sum(j.right for j in judged) / len(judged)
             yield f"{name:24} {len(judged):9} {accuracy:9.3f} {expected_calibration_error(judged):7.3f}"
+
+
+def _held_out() -> list[Example]:
+    return [example for source in (scenarios, families, grids, contrasts) for example in source.read()[1]]
 
 
 def _read(path: Path) -> list[Example]:
