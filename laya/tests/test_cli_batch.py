@@ -124,19 +124,31 @@ def test_killed_in_the_middle_and_resumed_nothing_is_lost_or_doubled(tmp_path: P
         for number in range(1, count + 1)
     ]
     source, output = write_requests(tmp_path / "in.jsonl", requests), tmp_path / "out.jsonl"
-    arguments = command("--batch", str(source), "--model", "mini", "--output", str(output), "--resume")
+    options = ("--model", "mini", "--output", str(output), "--resume")
     kills = 0
     for wanted in (1, 300):
-        process = subprocess.Popen(arguments, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            command("--batch", "-", *options),
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert process.stdin is not None
         try:
+            process.stdin.write(source.read_bytes())
+            process.stdin.flush()  # and stays open: however fast it is, it cannot have come to the end
             wait_for_lines(process, output, wanted)
             kills += process.poll() is None
         finally:
             process.send_signal(signal.SIGKILL)
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             process.wait()
         with output.open("ab") as file:
             file.write(b'{"model": "half a li')  # as if the kill had come within a write
     assert kills == 2 and 300 <= line_count(output) < count
+    arguments = command("--batch", str(source), *options)
     run = subprocess.run(arguments, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stderr
     results = read(output)

@@ -92,6 +92,29 @@ def test_without_network_and_cache_the_error_is_one_line(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
+def test_a_closed_standard_error_keeps_nobody_from_an_answer(checkpoint: Path, tmp_path: Path) -> None:
+    questions = tmp_path / "questions.json"
+    questions.write_text('{"q": {"type": "noul", "instructions": "Urgent?"}}')
+    arguments = shlex.join(["predict", "hello", "--questions", str(questions), "--model", str(checkpoint), "--json"])
+    command = f"{shlex.quote(sys.executable)} -m laya {arguments} 2>&-"
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert run.returncode == 0 and "q" in json.loads(run.stdout)["answers"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="gives the bytes of a POSIX locale")
+def test_bytes_that_are_no_text_are_told_in_any_locale() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "laya", "predict", "--preset", "guard"],
+        input=b"a\xff\xfeb",
+        env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "1"},
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert run.stderr == b"laya: error: standard input: not utf-8 text: invalid start byte at byte 1\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
 @pytest.mark.parametrize(
     ("arguments", "closed", "told"),
     [

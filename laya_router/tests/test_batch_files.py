@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from laya_hooks.testing import FakeRouter
 from laya_router.commands.batch.answering import answer, is_failure
 from laya_router.commands.batch.lines import Line, brings_questions, chunks, read_lines
-from laya_router.commands.batch.output_file import Written, open_output, write_lines
+from laya_router.commands.batch.output_file import Written, naming_output, open_output, write_lines
 from laya_router.commands.batch.pace import FEWEST, Pace
 
 DEFAULTS: dict[str, Any] = {"questions": {"q": {"type": "noul", "instructions": "Urgent?"}}, "model": "mini"}
@@ -44,12 +46,15 @@ def test_a_line_is_a_request_and_overrides_the_defaults() -> None:
         (b"null", "not null"),
         (b'{"state": "\xff"}', "not UTF-8 text: invalid start byte at byte 11"),
         (b'{"state": NaN}', "NaN is no JSON number"),
+        (b'{"state": "a", "id": 1e999}', "the number 1e999 is too large"),
+        (b'{"state": [-1e400]}', "the number -1e400 is too large"),
         (b"[" * 100_000, "nested too deeply"),
         (b"{}", "it has no state"),
         (b'{"text": "a", "from": "b"}', "it has no state; its keys are 'text', 'from'"),
         (json.dumps(dict.fromkeys("abcdefghijk")).encode(), "'g', 'h', …"),
         (b'{"state": null}', "the state is None"),
-        (b'{"state": "a", "colour": 1}', "unknown key 'colour'"),
+        (b'{"state": "a", "colour": 1}', "unknown key 'colour'; it may have state, questions"),
+        (b'{"state": "a", "ids": 1}', "head_max_len, id; did you mean 'id'?"),
         (b'{"state": "a", "questions": [1]}', "questions must be a mapping"),
         (b'{"state": "a", "max_len": 0}', "max_len is a number of tokens of at least 1"),
     ],
@@ -171,3 +176,33 @@ def test_resuming_what_does_not_exist_begins(tmp_path: Path) -> None:
         write_lines(file, [{"answers": {"q": "\ud800 ü"}}])
     (line,) = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(line) == {"answers": {"q": "\ud800 ü"}}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are locked as POSIX does")
+@pytest.mark.parametrize("resumed", [False, True])
+def test_an_output_that_is_being_written_is_not_resumed(tmp_path: Path, resumed: bool) -> None:
+    path = tmp_path / "out.jsonl"
+    if resumed:
+        path.write_text('{"answers": {}}\n')
+    file, _ = open_output(path, resume=resumed)
+    with file:
+        with pytest.raises(BlockingIOError, match=r"out\.jsonl: another process is writing it"):
+            open_output(path, resume=True)
+        write_lines(file, RESULTS[:2])
+    again, written = open_output(path, resume=True)
+    with again:
+        assert written.lines == 2 + resumed
+
+
+def test_what_the_system_says_of_writing_names_the_output() -> None:
+    told = []
+    for path in (Path("out.jsonl"), None):
+        with pytest.raises(OSError, match="No space left on device") as caught, naming_output(path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        told.append(str(caught.value))
+    assert told == [
+        "out.jsonl: No space left on device; the lines that are complete stay, and --resume continues after them",
+        "standard output: No space left on device",
+    ]
+    with pytest.raises(BrokenPipeError), naming_output(None):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")

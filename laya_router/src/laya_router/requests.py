@@ -61,15 +61,18 @@ class RouteRequest:
 _KEYS: Final = tuple(field.name for field in attrs.fields(RouteRequest))
 
 
-def parse_requests(requests: Sequence[Mapping[str, Any]]) -> list[RouteRequest]:
+def parse_requests(requests: Sequence[Mapping[str, Any]], beside: Sequence[str] = ()) -> list[RouteRequest]:
     """Read the requests of a batch.
+
+    Args:
+        beside: keys that the caller takes out before; an unknown key is told that there are these too.
 
     Raises:
         TypeError, ValueError: one of them cannot be read; the message names its index.
     """
     if isinstance(requests, str | bytes | Mapping) or not isinstance(requests, Sequence):
         raise TypeError(f"requests are a list of mappings, not {type(requests).__name__}")
-    return [_parse(index, request) for index, request in enumerate(requests)]
+    return [_parse(index, request, (*_KEYS, *beside)) for index, request in enumerate(requests)]
 
 
 @contextmanager
@@ -82,7 +85,7 @@ def naming(index: int) -> Iterator[None]:
         raise kind(f"requests[{index}]: {error}") from error
 
 
-def _parse(index: int, request: Mapping[str, Any]) -> RouteRequest:
+def _parse(index: int, request: Mapping[str, Any], keys: Sequence[str]) -> RouteRequest:
     if not isinstance(request, Mapping):
         raise TypeError(f"requests[{index}] is a mapping with state and questions, not {type(request).__name__}")
     missing = [key for key in ("state", "questions") if key not in request]
@@ -90,7 +93,7 @@ def _parse(index: int, request: Mapping[str, Any]) -> RouteRequest:
         raise ValueError(f"requests[{index}] lacks {' and '.join(missing)}")
     unknown = [key for key in request if key not in _KEYS]
     if unknown:
-        known = f"it may have {', '.join(_KEYS)}{did_you_mean(unknown[0], _KEYS)}"
+        known = f"it may have {', '.join(keys)}{did_you_mean(unknown[0], keys)}"
         raise ValueError(f"requests[{index}] has the unknown key {unknown[0]!r}; {known}")
     with naming(index):
         return RouteRequest(**request)

@@ -55,6 +55,8 @@ def _check_streams() -> None:
     """Python sets a stream that was closed before it started to None."""
     if sys.stdin is None:
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
         raise click.ClickException("standard output is closed; direct it to a file, or to /dev/null to read nothing")
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, cast
 
 import click
+
+from laya_router.commands.strict_json import loads
 
 
 def read_state(text: str | None, file: Path | None) -> Any:
@@ -23,7 +26,7 @@ def read_state(text: str | None, file: Path | None) -> Any:
     if file is not None:
         return read_json(file) if file.suffix.lower() == ".json" else _required(_read(file), str(file))
     if text is not None and text != "-":
-        return _required(text, "the argument")
+        return _required(_utf8(text, "the argument"), "the argument")
     if text is None and sys.stdin.isatty():
         raise click.UsageError("there is no text: give it as an argument, with --file, or on standard input")
     return _required(_standard_input(), "standard input")
@@ -61,6 +64,8 @@ def _problem(questions: object) -> str | None:
     if isinstance(questions.get("type"), str) and "instructions" in questions:
         return 'this is a question without an id; put it into an object, {"my question": {"type": …}}'
     for name, question in questions.items():
+        if not name.isprintable() and any("\ud800" <= character <= "\udfff" for character in name):
+            return f"the id {name!r} has an unpaired surrogate, which is no character; remove it"
         if not isinstance(question, dict):
             example = question if isinstance(question, str) and question.strip() else "Is it urgent?"
             shown = json.dumps({"type": "noul", "instructions": example}, ensure_ascii=False)
@@ -77,16 +82,27 @@ def read_json(file: Path) -> Any:
     """
     text = _read(file)
     try:
-        return json.loads(text)
+        return loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"{file}: not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from error
     except RecursionError as error:
         raise ValueError(f"{file}: its JSON is nested too deeply") from error
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number that is none, or too large, or of thousands of digits
         raise ValueError(f"{file}: not usable as JSON: {error}") from error
 
 
+def _utf8(text: str, origin: str) -> str:
+    """The text, unless it has bytes that the system could not read, which Python smuggles in as surrogates."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{origin}: not UTF-8 text: character {error.start + 1} cannot be read") from error
+    return text
+
+
 def _standard_input() -> str:
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="strict")  # in the C locale bytes that are no text would pass
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:

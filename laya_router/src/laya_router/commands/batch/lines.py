@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from attrs import field, frozen
 
+from laya_router.commands.strict_json import loads
 from laya_router.requests import parse_requests
 
 _MOST_KEYS: Final = 8
@@ -85,7 +86,7 @@ def _object(raw: bytes) -> dict[str, Any]:
     text = raw.decode("utf-8-sig")
     if not text.strip():
         raise ValueError("the line is empty")
-    given = json.loads(text, parse_constant=_no_constant)
+    given = loads(text)
     if not isinstance(given, dict):
         raise ValueError(f"a line is a JSON object with a state, not {_kind(given)}")
     return given
@@ -99,7 +100,7 @@ def _request(given: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, An
     request = {**defaults, **given}
     if "questions" not in request:
         raise ValueError("it has no questions; put them into the line, or give --questions or --preset")
-    parse_requests([request])
+    parse_requests([request], beside=("id",))
     return request
 
 
@@ -117,10 +118,6 @@ def without_index(error: Exception) -> str:
     """The message of an error about a batch of one request, without the index."""
     text = str(error) or type(error).__name__
     return text.removeprefix("requests[0]: ").removeprefix("requests[0] ")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"not JSON: {name} is no JSON number")
 
 
 def _kind(value: object) -> str:

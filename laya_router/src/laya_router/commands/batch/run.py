@@ -15,7 +15,7 @@ import click
 from laya_hooks.protocols import RouterLike
 from laya_router.commands.batch.answering import answer, is_failure
 from laya_router.commands.batch.lines import brings_questions, chunks, read_lines
-from laya_router.commands.batch.output_file import Written, open_output, write_lines
+from laya_router.commands.batch.output_file import Written, naming_output, open_output, write_lines
 from laya_router.commands.batch.pace import Pace
 from laya_router.commands.batch.progress import reporting
 from laya_router.commands.output import working
@@ -66,7 +66,8 @@ def run_batch(
         for chunk in chunks(read_lines(lines, defaults, skip=written.lines), lambda: pace.lines, _CHUNK_BYTES):
             started = time.monotonic()
             results = list(answer(router, chunk, controls))
-            write_lines(file, results)
+            with naming_output(output):
+                write_lines(file, results)
             pace.took(len(chunk), time.monotonic() - started)
             for result in results:
                 if is_failure(result):
@@ -101,7 +102,13 @@ def _open_output(output: Path | None, resume: bool, opened: ExitStack) -> tuple[
     if output is None:
         return sys.stdout.buffer, Written()
     file, written = open_output(output, resume)
-    return opened.enter_context(file), written
+    opened.callback(_close, file, output)
+    return file, written
+
+
+def _close(file: BinaryIO, output: Path) -> None:
+    with naming_output(output):  # what could not be written fails again here
+        file.close()
 
 
 def _size(source: Path) -> int | None:
