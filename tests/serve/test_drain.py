@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import socket
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -10,11 +12,13 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from .raw import connected, question, request, response_of, status_of
+from .raw import connected, head, question, request, response_of, status_of
 from .server_process import ServerProcess
 
 ENDED_BY_INTERRUPT = {0, 130, -signal.SIGINT}
 """0 where whoever started the tests has them ignore interrupts: the server's end is then all there is to see."""
+
+SHUTTING_DOWN = "the server is shutting down; ask another one, or again in a moment"
 
 
 def wait_until_running(server: ServerProcess, probe_status: int) -> None:
@@ -22,6 +26,20 @@ def wait_until_running(server: ServerProcess, probe_status: int) -> None:
     with server.client() as client:
         while client.post("/v1/systemone", json=question()).status_code != probe_status:
             pass
+
+
+def assert_refused(connection: socket.socket, detail: object) -> None:
+    """The next response is the 503 of a server that shuts down."""
+    status, headers, body = response_of(connection)
+    assert (status, headers["retry-after"], headers["content-type"]) == (503, "1", "application/json")
+    assert json.loads(body) == {"detail": detail}
+    assert headers["x-request-id"]
+
+
+def assert_cut_off_quietly(server: ServerProcess) -> None:
+    """What was cut off is in the log as answered and nowhere else."""
+    assert '" 500' not in server.log
+    assert [word for word in ("Traceback", "Cancel", "Exception", "ERROR") if word in server.log] == []
 
 
 def test_running_requests_finish_and_new_ones_are_refused(stub: Callable[..., ServerProcess]) -> None:
@@ -44,14 +62,27 @@ def test_running_requests_finish_and_new_ones_are_refused(stub: Callable[..., Se
     assert server.process.wait(60) in (0, -signal.SIGTERM)
 
 
-def test_what_does_not_finish_within_the_grace_is_cut(stub: Callable[..., ServerProcess]) -> None:
-    server = stub(max_concurrent=1, shutdown_grace=0.2)
-    with connected(server.port) as connection:
-        connection.sendall(request(question({"wait": 50})))
+@pytest.mark.parametrize(
+    ("mode", "detail"),
+    [
+        ("0", SHUTTING_DOWN),
+        ("1", SHUTTING_DOWN),
+        ("contract", {"error_type": "rate_limit_error", "message": SHUTTING_DOWN}),
+    ],
+)
+def test_what_does_not_finish_within_the_grace_is_refused_in_the_shape_of_the_wire_mode(
+    stub: Callable[..., ServerProcess], mode: str, detail: object
+) -> None:
+    server = stub(max_concurrent=2, shutdown_grace=0.2, jev_strict=mode)
+    with connected(server.port) as first, connected(server.port) as second:
+        for connection in (first, second):
+            connection.sendall(request(question({"wait": 50})))
         wait_until_running(server, 503)
         assert server.stop() in (0, -signal.SIGTERM)
-        assert status_of(connection) in (None, 500)
-    assert "did not finish within 0.2 s" in server.log
+        for connection in (first, second):
+            assert_refused(connection, detail)
+    assert "2 requests did not finish within 0.2 s" in server.log
+    assert_cut_off_quietly(server)
 
 
 def test_a_second_signal_cuts_off_what_runs_and_says_no_more(stub: Callable[..., ServerProcess]) -> None:
@@ -66,7 +97,18 @@ def test_a_second_signal_cuts_off_what_runs_and_says_no_more(stub: Callable[...,
                 client.get("/health")
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(40) in ENDED_BY_INTERRUPT
-        assert status_of(connection) in (None, 500)
+        assert_refused(connection, SHUTTING_DOWN)
+    assert_cut_off_quietly(server)
+
+
+def test_a_body_that_is_still_on_its_way_is_refused_as_well(stub: Callable[..., ServerProcess]) -> None:
+    server = stub(max_concurrent=1, shutdown_grace=0.2, body_read_timeout=600)
+    with connected(server.port) as connection:
+        connection.sendall(head(100))
+        wait_until_running(server, 503)
+        assert server.stop() in (0, -signal.SIGTERM)
+        assert_refused(connection, SHUTTING_DOWN)
+    assert_cut_off_quietly(server)
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])

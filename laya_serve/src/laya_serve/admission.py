@@ -6,7 +6,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from laya_serve.refused import busy
+from laya_serve.refused import busy, shutting_down
 
 
 class Slots:
@@ -31,7 +31,7 @@ class Slots:
             Refused: 503, all are taken or the server drains.
         """
         if self.draining:
-            raise busy("the server is shutting down; ask another one, or again in a moment")
+            raise shutting_down()
         if self.taken >= self.capacity:
             raise busy(f"the server answers {self.capacity} requests at once and has no room; try again")
         self.taken += 1

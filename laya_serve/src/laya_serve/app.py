@@ -24,6 +24,7 @@ from laya_serve.background import running
 from laya_serve.building import build_router
 from laya_serve.calls import Calls
 from laya_serve.controls import Controls
+from laya_serve.cutting_off import CutOff, Unfinished
 from laya_serve.decision_route import DecisionRoute
 from laya_serve.decisions import Decisions
 from laya_serve.errors import Errors, http_exception_handler
@@ -58,6 +59,7 @@ def create_app(router: RouterLike | None = None, settings: Settings | None = Non
     activity = Activity()
     calls = Calls(settings.max_concurrent)
     slots = Slots(settings.max_concurrent)
+    unfinished = Unfinished()
     routes = [
         *_own_routes(settings, router, activity),
         *_decision_routes(settings, router, wire, activity, calls, slots),
@@ -65,13 +67,14 @@ def create_app(router: RouterLike | None = None, settings: Settings | None = Non
     ]
     app = Starlette(
         routes=routes,
-        middleware=_middleware(settings, wire, routes),
+        middleware=_middleware(settings, wire, routes, unfinished),
         exception_handlers={HTTPException: http_exception_handler(wire)},
         lifespan=_lifespan(settings, router, owns_router, activity, calls),
     )
     app.state.settings = settings
     app.state.router = router
     app.state.slots = slots
+    app.state.unfinished = unfinished
     return app
 
 
@@ -116,8 +119,14 @@ def _decision_routes(
     ]
 
 
-def _middleware(settings: Settings, wire: WireMode, routes: list[BaseRoute]) -> list[Middleware]:
-    middleware = [Middleware(RequestId, wire.request_id_headers), Middleware(Errors, wire)]
+def _middleware(
+    settings: Settings, wire: WireMode, routes: list[BaseRoute], unfinished: Unfinished
+) -> list[Middleware]:
+    middleware = [
+        Middleware(RequestId, wire.request_id_headers),
+        Middleware(Errors, wire),
+        Middleware(CutOff, unfinished),
+    ]
     if settings.api_key is not None:
         for_anyone = [route for route in routes if is_public(route)]
 

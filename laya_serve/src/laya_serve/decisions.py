@@ -19,7 +19,7 @@ from laya_serve.errors import FAILED
 from laya_serve.failure_log import log_failure, log_out_of_reach
 from laya_serve.limits import Limits
 from laya_serve.questions import place_of, questions_of, refuse_equal_keys, state_of, states_of
-from laya_serve.refused import ClientGone, Refused, busy, out_of_reach
+from laya_serve.refused import ClientGone, Refused, busy, out_of_reach, shutting_down
 from laya_serve.replies import Reply, routing_headers, timing_headers
 from laya_serve.tournament import Request, Tournament
 from laya_serve.wire import WireMode
@@ -130,7 +130,7 @@ class Decisions:
         except QueueFull as error:
             raise busy("too many questions wait for an answer; try again") from error
         except Draining as error:
-            raise busy("the server is shutting down; ask another one, or again in a moment") from error
+            raise shutting_down() from error
         except RequestCancelled as error:
             scope = current_scope()
             if scope is not None and scope.cancelled:

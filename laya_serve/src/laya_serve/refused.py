@@ -53,6 +53,11 @@ def busy(message: str) -> Refused:
     return Refused(503, message, headers=RETRY)
 
 
+def shutting_down() -> Refused:
+    """The 503 of a server that is about to end."""
+    return busy("the server is shutting down; ask another one, or again in a moment")
+
+
 def out_of_reach(error: HubUnreachable) -> Refused:
     """The 503 of a request whose checkpoint is not on this machine and cannot be downloaded.
 

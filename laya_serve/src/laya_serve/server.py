@@ -18,12 +18,15 @@ import uvicorn.config
 from starlette.applications import Starlette
 
 from laya_serve.admission import Slots
+from laya_serve.cutting_off import Unfinished
 from laya_serve.settings import Settings
 
 logger = logging.getLogger("laya.serve")
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LAST_SECONDS = 1
+# uvicorn cancels what runs even then, with a traceback each; until then what is cut off has time to be answered.
+_CLOSING_SECONDS = 2
 # Longer than clients and proxies keep an idle connection, so that none of them asks on one that is being closed.
 _KEEP_ALIVE_SECONDS = 75
 
@@ -45,11 +48,12 @@ class DrainingServer(uvicorn.Server):
                 log_config=_logging(settings.log_level),
                 http="h11",  # another parser answers requests with trailing bytes otherwise
                 server_header=False,
-                timeout_graceful_shutdown=_LAST_SECONDS,
+                timeout_graceful_shutdown=_LAST_SECONDS + _CLOSING_SECONDS,
                 timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             )
         )
         self._slots: Slots = app.state.slots
+        self._unfinished: Unfinished = app.state.unfinished
         self._grace = settings.shutdown_grace
         self._loop: asyncio.AbstractEventLoop | None = None
         self._drain: asyncio.Task[None] | None = None
@@ -74,6 +78,14 @@ class DrainingServer(uvicorn.Server):
         else:
             signal.signal(sig, signal.SIG_DFL)
             signal.raise_signal(sig)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the connections, and cut off what still runs after a last moment."""
+        cutting = asyncio.get_running_loop().call_later(_LAST_SECONDS, self._unfinished.cut_off)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            cutting.cancel()
 
     def _leave(self, sig: int) -> None:
         if not self.should_exit:  # told twice, uvicorn leaves without shutting the application down
