@@ -156,7 +156,7 @@ BROKEN = {
     "broken:NoArgument": "on_load() cannot be called with the context as its one positional argument",
     "broken:MarkedOtherName": "on_load(context) asks for context; a @hookimpl function of it takes ctx by name",
     "broken:Wrapper": "on_load is marked as a wrapper, but events cannot be wrapped, because each hook has",
-    "broken:Generator": "on_load is a generator function",
+    "broken:Generator": "on_load is a generator function, so calling it would run nothing of its body",
     "broken:NotCallable": "on_load of <broken.NotCallable object",
     "broken:nothing": "None is not a hook",
     "broken:number": "3 is not a hook",

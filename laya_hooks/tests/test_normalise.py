@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import types
+import unittest.mock
 
 import pytest
 
@@ -105,6 +106,130 @@ def test_what_cannot_be_called_is_refused_by_name(argument):
 def test_an_async_hook_is_made_of_a_hook(hook):
     with pytest.raises(TypeError):
         AsyncHook(hook)
+
+
+class Redact:
+    def on_predict_start(self, ctx):
+        yield
+
+
+class RedactLater(AsyncHook):
+    async def on_predict_start(self, ctx):
+        yield
+
+
+class RedactInherited(BaseHook):
+    def on_error(self, ctx):
+        yield
+
+
+class RedactStatic:
+    @staticmethod
+    def on_route(ctx):
+        yield
+
+
+class RedactClass:
+    @classmethod
+    def on_evict(cls, ctx):
+        yield
+
+
+class Called:
+    def __call__(self, ctx):
+        yield
+
+
+def generate(ctx):
+    yield
+
+
+async def generate_later(ctx):
+    yield
+
+
+GENERATOR_CALLABLES = [
+    generate,
+    generate_later,
+    Redact().on_predict_start,
+    Called(),
+    functools.partial(generate),
+    functools.partial(functools.partial(generate_later)),
+    functools.partial(Called()),
+    types.MethodType(functools.partial(generate), object()),
+]
+
+
+@pytest.mark.parametrize(
+    ("hook", "event"),
+    [
+        (Redact(), "on_predict_start"),
+        (RedactLater(types.SimpleNamespace(on_route=log)), "on_predict_start"),
+        (RedactInherited(), "on_error"),
+        (RedactStatic(), "on_route"),
+        (RedactClass(), "on_evict"),
+        *[(types.SimpleNamespace(on_load=call), "on_load") for call in GENERATOR_CALLABLES],
+    ],
+)
+def test_a_hook_with_a_generator_function_for_an_event_is_refused(hook, event):
+    message = f"{event} of .* is a generator function, so calling it would run nothing of its body; leave out its yield"
+    for hooks in (hook, [Start(), hook]):
+        with pytest.raises(TypeError, match=message):
+            normalise_hooks(hooks)
+    with pytest.raises(TypeError, match=message):
+        AsyncHook(hook)
+
+
+@pytest.mark.parametrize("call", GENERATOR_CALLABLES)
+@pytest.mark.parametrize("argument", ["on_predict_start", "on_predict_end"])
+def test_a_generator_function_is_no_callable_of_the_context(argument, call):
+    message = f"{argument}=.* is a generator function, so calling it would run nothing of its body"
+    for callables in (call, [log, call]):
+        with pytest.raises(TypeError, match=message):
+            normalise_hooks(**{argument: callables})
+
+
+@types.coroutine
+def awaited(ctx):
+    yield
+
+
+def returns_a_generator(ctx):
+    return generate(ctx)
+
+
+@functools.wraps(generate)
+def exhausted(ctx):
+    list(generate(ctx))
+
+
+class MakesCallers:
+    """Calling the class makes an object; that the object makes generators is its own affair."""
+
+    def __init__(self, ctx): ...
+
+    def __call__(self, ctx):
+        yield
+
+
+@pytest.mark.parametrize(
+    "call",
+    [log_later, functools.partial(log_later), awaited, returns_a_generator, exhausted, MakesCallers,
+     print, [].append, unittest.mock.MagicMock()],
+)  # fmt: skip
+def test_what_runs_when_it_is_called_is_no_generator_function(call):
+    assert normalise_hooks(on_predict_start=call)[0].on_predict_start is call
+    hook = types.SimpleNamespace(on_load=call)
+    assert normalise_hooks(hook) == [hook]
+
+
+class Later(BaseHook):
+    async def on_predict_start(self, ctx): ...
+
+
+@pytest.mark.parametrize("hook", [BaseHook(), Later(), AsyncHook(Later())])
+def test_plain_and_async_events_of_the_base_classes_are_taken(hook):
+    assert normalise_hooks(hook) == [hook]
 
 
 @pytest.mark.parametrize("seconds", [True, False, 0, -1, -0.5, math.nan, math.inf, -math.inf, "1", [1]])

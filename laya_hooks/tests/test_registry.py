@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import types
 
 import pytest
 
-from laya_hooks.testing import FakeAgent, Recorder
+import laya_hooks
+from laya_hooks.testing import FakeAgent, FakeRouter, Recorder
 
 
 def in_a_thread(work):
@@ -187,3 +189,41 @@ def test_what_is_no_hook_is_refused_at_construction_and_at_the_call(arguments):
         FakeAgent(**arguments)
     with pytest.raises(TypeError):
         FakeAgent().predict("x", {}, **arguments)
+
+
+class Redact:
+    def on_predict_start(self, ctx):
+        ctx.states = ["[redacted]"]
+        yield
+
+
+@pytest.mark.parametrize(
+    "install",
+    [
+        lambda hook: FakeAgent(hooks=[hook]),
+        lambda hook: FakeAgent(on_predict_start=hook.on_predict_start),
+        lambda hook: FakeAgent().add_hook(hook),
+        lambda hook: FakeAgent().hooks_installed(hook).__enter__(),
+        lambda hook: FakeAgent().predict("x", {}, hooks=hook),
+        lambda hook: FakeAgent().predict("x", {}, on_predict_end=hook.on_predict_start),
+        lambda hook: FakeRouter(hooks=hook),
+        lambda hook: FakeRouter().predict("x", {}, hooks=hook),
+        laya_hooks.set_default_hooks,
+        laya_hooks.add_default_hook,
+        laya_hooks.compose_hooks,
+    ],
+)
+def test_a_generator_function_is_refused_wherever_a_hook_can_be_given(install):
+    with pytest.raises(TypeError, match="is a generator function, so calling it would run nothing of its body"):
+        install(Redact())
+
+
+def test_a_generator_made_awaitable_runs():
+    @types.coroutine
+    def redact(ctx):
+        ctx.states = ["[redacted]"]
+        yield
+
+    recorder = Recorder()
+    FakeAgent(on_predict_start=redact).predict("x", {}, hooks=recorder)
+    assert recorder.trace[-1].states == ("[redacted]",)

@@ -106,7 +106,7 @@ class NotThreadSafe:
         (TouchesTheRunId(), "on_predict_start changed ctx.run_id"),
         (LosesTheDecision(), "on_route left ctx.decision without a model"),
         (TwoArguments(), r"on_load\(ctx, extra\) does not take the context as its one positional argument"),
-        (Generator(), "on_load is a generator function"),
+        (Generator(), "on_load of .*Generator object.* is a generator function"),
         (NotThreadSafe(), "in calls from 8 threads at once: on_predict_start raised RuntimeError: two at once"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any, Final
 from . import spec
 from .errors import PluginError
 from .events import HOOK_EVENTS, BaseHook, Event
-from .normalise import CallableHook, implemented_events
+from .normalise import CallableHook, generator_problem, implemented_events, makes_generator
 
 MARK: Final = f"{spec.PROJECT}_impl"
 _SPEC_MARK: Final = f"{spec.PROJECT}_spec"
@@ -167,8 +167,8 @@ def _check_unmarked(event: Event, method: Callable[..., Any]) -> None:
 
 
 def _refuse_generator(name: str, function: Callable[..., Any]) -> None:
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise PluginError(f"{name} is a generator function, so calling it would run nothing of its body")
+    if makes_generator(function):
+        raise PluginError(generator_problem(name))
 
 
 def _by_name(original: object, event: Event) -> Callable[[Any], object]:

@@ -24,7 +24,7 @@ class AsyncHook:
         loop: a running loop of another thread for the coroutines; by default see `run_coroutine_sync`.
 
     Raises:
-        TypeError: `hook` is a class, or has no event.
+        TypeError: `hook` is a class, or has no event, or one that is a generator function.
     """
 
     def __init__(self, hook: object, loop: AbstractEventLoop | None = None) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
+from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR, CO_ITERABLE_COROUTINE
 from math import inf
 from numbers import Real
 from threading import TIMEOUT_MAX
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, cast
 
 from .events import HOOK_EVENTS, Event
 
 _ABSENT: Final = object()
+_GENERATORS: Final = CO_GENERATOR | CO_ASYNC_GENERATOR
 
 
 class CallableHook:
@@ -34,7 +38,7 @@ def normalise_hooks(hooks: object = None, on_predict_start: object = None, on_pr
         on_predict_start, on_predict_end: a callable, a sequence of callables, or None.
 
     Raises:
-        TypeError: something in them is not a hook, or not callable; the message names it.
+        TypeError: something in them is not a hook, not callable, or a generator function; the message names it.
     """
     return [
         *_hook_list(hooks),
@@ -64,7 +68,7 @@ def require_hook(hook: object) -> list[Event]:
     """Return the events of `hook`, which must be an instance with at least one of them.
 
     Raises:
-        TypeError: it is a class, a bare callable, or has no event.
+        TypeError: it is a class, a bare callable, or has no event, or one that is a generator function.
     """
     if isinstance(hook, type):
         raise TypeError(f"{hook!r} is a class; pass an instance: {hook.__name__}()")
@@ -76,7 +80,29 @@ def require_hook(hook: object) -> list[Event]:
         )
     if not events:
         raise TypeError(f"{hook!r} is not a hook: it has none of the methods {', '.join(HOOK_EVENTS)}")
+    for event in events:
+        if makes_generator(getattr(hook, event)):
+            raise TypeError(generator_problem(f"{event} of {hook!r}"))
     return events
+
+
+def makes_generator(function: Callable[..., Any]) -> bool:
+    """Whether calling `function` makes a generator, sync or async, that nothing would run."""
+    # By the flags of its code: this is asked in every call with hooks, and `inspect` takes several times as long.
+    code = getattr(function, "__code__", None)  # a bound method shows that of its function
+    if isinstance(code, CodeType):
+        return code.co_flags & _GENERATORS != 0 and not code.co_flags & CO_ITERABLE_COROUTINE  # types.coroutine
+    if isinstance(function, partial):
+        return makes_generator(function.func)
+    if isinstance(function, MethodType):
+        return makes_generator(function.__func__)
+    call = type(function).__call__
+    return isinstance(call, FunctionType) and makes_generator(call)
+
+
+def generator_problem(name: str) -> str:
+    """Say why the generator function `name` is refused."""
+    return f"{name} is a generator function, so calling it would run nothing of its body; leave out its yield"
 
 
 def validate_timeout(seconds: object, name: str = "hooks_timeout") -> float | None:
@@ -114,6 +140,8 @@ def _callable_hooks(event: Event, callables: object) -> list[CallableHook]:
         if not callable(entry):
             hint = "; a hook object belongs in hooks=" if _has_event(entry) else ""
             raise TypeError(f"{event}= takes callables of the context, not {entry!r}{hint}")
+        if makes_generator(entry):
+            raise TypeError(generator_problem(f"{event}={entry!r}"))
     return [CallableHook(event, entry) for entry in listed]
 
 

@@ -193,8 +193,6 @@ def _ways_of_running(all_situations: list[Situation], timeout: float) -> list[Si
 
 
 def _signature_problems(event: Event, method: Any) -> list[str]:
-    if inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method):
-        return [f"{event} is a generator function, so calling it runs nothing of its body"]
     try:
         signature = inspect.signature(method)
     except ValueError:  # a builtin without one
