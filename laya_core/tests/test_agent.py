@@ -197,11 +197,20 @@ def test_a_smaller_budget_cuts_the_state_and_says_so(agent: Agent) -> None:
     assert usage["input_tokens"] == 3 * 64
 
 
-def test_options_that_do_not_fit_name_the_question_and_both_budgets(agent: Agent) -> None:
+def test_options_that_do_not_fit_name_the_question_and_the_budget(agent: Agent) -> None:
     many = {"type": "choice", "instructions": "?", "criteria": [f"label number {number}" for number in range(60)]}
     with pytest.raises(ValueError, match="question 'many': 60 options do not fit") as refused:
         agent.predict("a", {"fine": QUESTIONS["churn"], "many": many}, max_len=100, head_max_len=48)
-    assert "max_len=100" in str(refused.value) and "head_max_len=48" in str(refused.value)
+    assert str(refused.value).endswith("within max_len=100; give fewer options or a larger max_len")
+
+
+def test_a_larger_max_len_is_not_advised_beyond_the_positions_of_the_encoder(agent_on: Callable[[str], Agent]) -> None:
+    many = {"type": "choice", "instructions": "?", "criteria": [f"label number {number}" for number in range(300)]}
+    with pytest.raises(ValueError, match="question 'many': 300 options do not fit") as refused:
+        agent_on("bert").predict("a", {"many": many})
+    assert str(refused.value).endswith(
+        "within max_len=512, the most this checkpoint's encoder reads; give fewer options"
+    )
 
 
 def test_options_that_were_cut_to_the_same_text_are_reported_for_their_question(agent: Agent) -> None:

@@ -156,10 +156,56 @@ def test_an_option_never_shrinks_below_four_tokens_and_the_head_never_below_eigh
     assert prefix.markers == (10, 14, 18, 22, 26)
 
 
-def test_the_error_for_options_that_do_not_fit_names_their_number_and_both_budgets() -> None:
-    with pytest.raises(ValueError, match="30 options do not fit: only 5 of them") as refused:
-        encoder().prefix(Score(words(50), [words(40)] * 30), TokenBudget(30, 20))
-    assert "max_len=30" in str(refused.value) and "head_max_len=20" in str(refused.value)
+@pytest.mark.parametrize(
+    ("budget", "options", "places"),
+    [
+        ((30, 20), 30, "5 of them lie within max_len=30; give fewer options or a larger max_len"),
+        ((30, 20, 512), 30, "5 of them lie within max_len=30; give fewer options or a larger max_len"),
+        ((30, 20, 100), 30, "5 of them lie within max_len=30; give fewer options"),
+        (
+            (30, 20, 30),
+            30,
+            "5 of them lie within max_len=30, the most this checkpoint's encoder reads; give fewer options",
+        ),
+        (
+            (100, 192),
+            10,
+            "5 of them lie within max_len=100 (head_max_len=192); "
+            "give fewer options, a larger max_len or a smaller head_max_len",
+        ),
+        (
+            (100, 192, 100),
+            10,
+            "5 of them lie within max_len=100, the most this checkpoint's encoder reads (head_max_len=192); "
+            "give fewer options or a smaller head_max_len",
+        ),
+    ],
+)
+def test_the_error_for_options_that_do_not_fit_advises_what_helps(
+    budget: tuple[int, ...], options: int, places: str
+) -> None:
+    with pytest.raises(ValueError, match="options do not fit") as refused:
+        encoder().prefix(Score(words(50), [words(40)] * options), TokenBudget(*budget))
+    assert str(refused.value) == f"{options} options do not fit: only {places}"
+
+
+@given(lengths, st.lists(lengths, min_size=1, max_size=40), st.tuples(st.integers(8, 60), st.integers(4, 200)))
+def test_a_smaller_head_budget_is_advised_where_one_would_do_and_nowhere_else(
+    head: int, options: list[int], budget: tuple[int, int]
+) -> None:
+    question = Score(words(head) or ".", [words(length) or "." for length in options])
+
+    def refusal(head_max_len: int) -> str | None:
+        try:
+            encoder().prefix(question, TokenBudget(budget[0], head_max_len))
+        except ValueError as error:
+            return str(error)
+        return None
+
+    refused = refusal(budget[1])
+    if refused is not None:
+        would_do = any(refusal(smaller) is None for smaller in range(4, budget[1]))
+        assert ("a smaller head_max_len" in refused) == would_do
 
 
 def test_only_options_that_are_no_longer_distinct_are_reported() -> None:

@@ -134,6 +134,37 @@ def test_a_shape_that_does_not_fit_is_named_with_both_shapes(
     assert str(shape) in message and "(3, 64)" in message and str(checkpoint / "model.safetensors") in message
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int8, torch.uint8, torch.bool, torch.complex64])
+@pytest.mark.parametrize("wanted", [torch.float32, torch.bfloat16])
+def test_a_weight_that_is_not_floating_point_is_named_with_its_file_and_dtype(
+    dtype: torch.dtype, wanted: torch.dtype, checkpoint: Path, config: CheckpointConfig
+) -> None:
+    change(checkpoint, scorer__3__bias=torch.zeros(1, dtype=dtype))
+    stored = {"int64": "I64", "int8": "I8", "uint8": "U8", "bool": "BOOL", "complex64": "C64"}
+    with pytest.raises(ValueError, match="dtype") as refused:
+        load(checkpoint, config, wanted)
+    assert str(refused.value) == (
+        f"{checkpoint / 'model.safetensors'} stores scorer.3.bias with dtype {stored[str(dtype)[6:]]}, but weights "
+        "must be floating point; save the checkpoint as F32, F16 or BF16, or download it again"
+    )
+
+
+def test_many_weights_that_are_not_floating_point_are_counted(checkpoint: Path, config: CheckpointConfig) -> None:
+    stored = load_file(checkpoint / "model.safetensors")
+    names = [name for name in stored if name.startswith("head.")]
+    change(checkpoint, **{name: stored[name].to(torch.int8) for name in names})
+    with pytest.raises(ValueError, match=f"and {len(names) - 3} more weights with dtype I8, "):
+        load(checkpoint, config)
+
+
+def test_the_temperature_buffer_may_be_whole_numbers(
+    checkpoint: Path, load_agent: Callable[..., Agent], agent: Agent
+) -> None:
+    change(checkpoint, temperature=torch.ones(3, dtype=torch.int64))
+    with load_agent(checkpoint) as loaded:
+        assert loaded.predict("text", QUESTION) == agent.predict("text", QUESTION)
+
+
 @pytest.mark.parametrize("kept", [0, 7, 8, 100, 20_000, -1])
 def test_a_file_that_was_cut_short_is_named(kept: int, checkpoint: Path, config: CheckpointConfig) -> None:
     path = checkpoint / "model.safetensors"

@@ -20,6 +20,7 @@ from .confidence_gate import ConfidenceGate
 from .config import CheckpointConfig, Temperatures
 from .devices import resolve_device
 from .engine import Engine
+from .finite import FiniteCheck
 from .languages import parse_lang_temperatures, primary_subtag
 from .long_documents import LongDocument
 from .passes import plan_passes, plan_state_batches
@@ -101,6 +102,7 @@ class Agent(ContinuousBatching, HookRegistry):
         self.backend = chosen_backend
         self.model_id = checkpoint.model_id
         self.revision = checkpoint.revision
+        self._finite = FiniteCheck(self.model_id, self._dtype)
         if batching is not None:
             self.init_continuous_batching(batching).start()
 
@@ -170,6 +172,7 @@ class Agent(ContinuousBatching, HookRegistry):
         Raises:
             TypeError: `states` is not a list, a state is None, or something is not a hook.
             ValueError: a question or an argument is refused; the message says which and why.
+            laya_hooks.LayaError: the model computed NaN or infinite numbers: its weights are damaged, or overflow.
         """
         chain = self.hook_chain(hooks, on_predict_start, on_predict_end, hooks_raise, hooks_timeout)
         context = self._context(list(states) if isinstance(states, list) else states, questions, max_len, head_max_len)
@@ -335,7 +338,7 @@ class Agent(ContinuousBatching, HookRegistry):
                 for prefix in prefixes
             )
             record_timings(context, tokenize=perf_counter() - started)
-        return PreparedCall(len(states), questions, rows, temperatures, gate)
+        return PreparedCall(len(states), questions, rows, temperatures, gate, self._finite)
 
     def _context(
         self, states: Any, questions: Questions, max_len: int | None = None, head_max_len: int | None = None

@@ -128,11 +128,12 @@ class Engine:
         return _run_passes(spare, rows, plan)
 
     def _budget(self, context: PredictContext) -> TokenBudget:
+        limit = self.position_limit
         budget = TokenBudget(
             self.config.max_len if context.max_len is None else context.max_len,
             self.config.head_max_len if context.head_max_len is None else context.head_max_len,
+            limit,
         )
-        limit = self.position_limit
         if limit is not None and budget.max_len > limit:
             raise ValueError(f"max_len={budget.max_len} is beyond the {limit} positions of this checkpoint's encoder")
         return budget

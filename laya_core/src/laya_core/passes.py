@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import torch
 from attrs import frozen
+from torch import Tensor
 
 from laya_hooks.locks import after_fork_in_child
 
@@ -89,11 +90,16 @@ class PassRunner:
         with torch.inference_mode():
             logits, act_logits = self.model(**inputs)
             option_logits = logits.tolist()
-            act_probabilities = act_logits.softmax(-1)[:, 0].tolist()
+            act_probabilities = _act_probabilities(act_logits).tolist()
         return [
             RowScores(tuple(line[: len(row.prefix.markers)]), act)
             for line, act, row in zip(option_logits, act_probabilities, rows, strict=True)
         ]
+
+
+def _act_probabilities(act_logits: Tensor) -> Tensor:
+    """The probability of answering, (rows,); NaN where an act logit is not finite, which softmax may hide."""
+    return act_logits.softmax(-1)[:, 0].where(act_logits.isfinite().all(-1), torch.nan)
 
 
 def collate(

@@ -11,6 +11,7 @@ from attrs import define
 from .confidence_gate import ConfidenceGate
 from .config import Temperatures
 from .decoding import RowScores, probabilities_of
+from .finite import FiniteCheck
 from .prompt import Row
 from .questions import Question
 from .results import build_result, empty_result
@@ -22,6 +23,7 @@ class PreparedCall:
 
     Args:
         states: how many states the call is about.
+        finite: refuses scores that no answer can be made of.
     """
 
     states: int
@@ -29,11 +31,17 @@ class PreparedCall:
     rows: Sequence[Row]
     temperatures: Temperatures
     gate: ConfidenceGate | None
+    finite: FiniteCheck
 
     def results(self, scores: Sequence[RowScores]) -> list[dict[str, Any]]:
-        """One result per state from the scores of the rows."""
+        """One result per state from the scores of the rows.
+
+        Raises:
+            InferenceFailed: a score is not a finite number.
+        """
         if not self.rows:
             return [empty_result() for _ in range(self.states)]
+        self.finite.check(scores, self.question_id)
         step = len(self.questions)
         return [
             build_result(
@@ -51,8 +59,13 @@ class PreparedCall:
         return list(self.questions)[index % len(self.questions)]
 
     def result_of_row(self, index: int, scores: RowScores) -> dict[str, Any]:
-        """A result that holds the answer of row `index` alone."""
+        """A result that holds the answer of row `index` alone.
+
+        Raises:
+            InferenceFailed: a score is not a finite number.
+        """
         qid = self.question_id(index)
+        self.finite.check([scores], lambda _: qid)
         return build_result({qid: self.questions[qid]}, [self.rows[index]], [scores], self.temperatures, self.gate)
 
     def log_probs(self, scores: Sequence[RowScores]) -> dict[Any, tuple[float, ...]]:

@@ -31,12 +31,15 @@ _LONGEST_KEPT_TEXT: Final = 16_384
 class TokenBudget:
     """`max_len`: tokens of a whole row; `head_max_len`: tokens of the head and the options together.
 
+    `position_limit` is the largest `max_len` the encoder has positions for, None where it has no bound.
+
     Raises:
-        ValueError: one of them is not a positive whole number.
+        ValueError: `max_len` or `head_max_len` is not a positive whole number.
     """
 
     max_len: int
     head_max_len: int
+    position_limit: int | None = None
 
     def __attrs_post_init__(self) -> None:
         check_count("max_len", self.max_len)
@@ -197,12 +200,8 @@ def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _Prom
         markers.append(len(ids))
         ids += slot
     ids.append(sep)
-    fitting = sum(marker < budget.max_len for marker in markers)
-    if fitting < len(markers):
-        raise ValueError(
-            f"{len(markers)} options do not fit: only {fitting} of them lie within max_len={budget.max_len} "
-            f"(head_max_len={budget.head_max_len}); give fewer options or a larger max_len"
-        )
+    if markers[-1] >= budget.max_len:
+        raise ValueError(_no_room(head, slots, markers, budget))
     positions, segments = _parallel_positions(len(head_read) + 2, slots) if layout == "parallel" else (None, None)
     return Prefix(
         ids=tuple(ids),
@@ -217,6 +216,23 @@ def _build_prefix(tokenizer: PromptTokenizer, layout: OptionLayout, texts: _Prom
         cut=cut,
         unread=_unread(head, head_read, [options[index] for index in texts.order], slots, markers, budget),
     )
+
+
+def _no_room(head: Sequence[int], slots: Sequence[Sequence[int]], markers: Sequence[int], budget: TokenBudget) -> str:
+    """That not every marker lies within `max_len`, and what of the budgets would help."""
+    fitting = sum(marker < budget.max_len for marker in markers)
+    places = f"max_len={budget.max_len}"
+    if budget.max_len == budget.position_limit:
+        places += ", the most this checkpoint's encoder reads"
+    budgets = []
+    if budget.position_limit is None or markers[-1] < budget.position_limit:
+        budgets.append("a larger max_len")
+    least = [min(len(slot), _LEAST_OPTION_TOKENS) for slot in slots]
+    if 2 + min(len(head), _LEAST_HEAD_TOKENS) + sum(least[:-1]) < budget.max_len:
+        places += f" (head_max_len={budget.head_max_len})"
+        budgets.append("a smaller head_max_len")
+    advice = " or ".join([", ".join(["fewer options", *budgets[:-1]]), *budgets[-1:]])
+    return f"{len(markers)} options do not fit: only {fitting} of them lie within {places}; give {advice}"
 
 
 def _unread(

@@ -61,6 +61,7 @@ def _read_weights(
         shapes, formats = _contents(path)
         kept = [name for name in shapes if name in expected]
         _check_shapes(path, expected, {name: shapes[name] for name in kept})
+        _check_formats(path, expected, {name: formats[name] for name in kept})
         if device.type == "cpu" and {formats[name] for name in kept} == {_STORED_NAMES.get(dtype)}:
             weights = load_file(path)
             return {name: weights[name] for name in kept}
@@ -69,6 +70,7 @@ def _read_weights(
         raise ValueError(f"{path} is damaged or cut short ({error}); download the checkpoint again") from None
 
 
+_FLOATING: Final = ("F", "BF")
 _STORED_NAMES: Final = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}
 
 
@@ -110,6 +112,20 @@ def _check_shapes(path: Path, expected: Mapping[str, Tensor], stored: Mapping[st
             raise ValueError(
                 f"{path}: {name} has shape {shape}, but the configuration asks for {tuple(expected[name].shape)}"
             )
+
+
+def _check_formats(path: Path, expected: Mapping[str, Tensor], stored: Mapping[str, str]) -> None:
+    wrong = sorted(
+        name
+        for name in stored.keys() - _IGNORED_BUFFERS
+        if expected[name].is_floating_point() and not stored[name].startswith(_FLOATING)
+    )
+    if wrong:
+        formats = ", ".join(sorted({stored[name] for name in wrong}))
+        raise ValueError(
+            f"{path} stores {_listed(wrong)} with dtype {formats}, but weights must be floating point; "
+            "save the checkpoint as F32, F16 or BF16, or download it again"
+        )
 
 
 def _listed(names: Sequence[str]) -> str:
