@@ -94,11 +94,14 @@ def test_every_call_fails_with_continuous_batching(call: str, batched: tuple[Age
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-def test_a_request_fails_and_streams_no_answer(streaming: bool, batched: tuple[Agent, Any], damaged: Path) -> None:
+def test_a_request_fails_and_streams_no_answer(
+    streaming: bool, batched: tuple[Agent, Any], damaged: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     _, manager = batched
     outputs = list(manager.request_id_iter(manager.add_request("text", QUESTIONS, streaming=streaming)))
     assert [(output.status, output.result, output.log_probs) for output in outputs] == [("failed", None, None)]
     assert str(outputs[0].error) == message(damaged)
+    assert caplog.records == [], "the caller is told; nothing of it belongs into a log"
 
 
 def test_hooks_hear_of_it(damaged: Path, load_agent: Callable[..., Agent]) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from laya_serve.refused import shutting_down
+from laya_serve.sending import NotingSend
 
 
 class Unfinished:
@@ -41,22 +42,16 @@ class CutOff:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = False
-
-        async def noting_start(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
+        sending = NotingSend(send)
         deadline = asyncio.timeout(None)
         try:
             async with deadline:
                 self._unfinished.add(deadline)
-                await self.app(scope, receive, noting_start)
+                await self.app(scope, receive, sending)
         except TimeoutError:
             if not deadline.expired():
                 raise
-            if not started:
+            if not sending.started:
                 raise shutting_down() from None
         finally:
             self._unfinished.discard(deadline)

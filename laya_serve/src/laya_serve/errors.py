@@ -8,11 +8,12 @@ from http import HTTPStatus
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from laya_serve.failure_log import log_failure
 from laya_serve.json_bytes import JsonResponse
 from laya_serve.refused import ClientGone, Refused
+from laya_serve.sending import NotingSend
 from laya_serve.wire import WireMode
 
 FAILED = "inference failed"
@@ -46,22 +47,16 @@ class Errors:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = False
-
-        async def noting_start(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
+        sending = NotingSend(send)
         try:
-            await self.app(scope, receive, noting_start)
+            await self.app(scope, receive, sending)
         except ClientGone:
             return
         except Refused as refused:
             response = error_response(self._wire, refused)
         except Exception as error:
             log_failure(error)
-            if started:
+            if sending.started:
                 raise
             response = error_response(self._wire, Refused(500, FAILED))
         else:

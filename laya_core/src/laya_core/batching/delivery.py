@@ -6,6 +6,8 @@ import logging
 import threading
 from queue import SimpleQueue
 
+from laya_core.finite import InferenceFailed
+
 from .decision_request import DecisionRequest, Event
 from .outputs import OutputStore
 from .request import DecisionOutput
@@ -71,6 +73,8 @@ def _deliver(events: SimpleQueue[Event | None], outputs: OutputStore[DecisionOut
 def _output_of(request: DecisionRequest, index: int | None) -> DecisionOutput | None:
     try:
         return request.conclude() if index is None else request.output_of_row(index)
+    except InferenceFailed:  # of a row: no answer is streamed, and the end of the request tells why
+        return None
     except BaseException as error:
         _log.exception("the output of request %r could not be made", request.request_id)
         return DecisionOutput(request.request_id, "failed", error=error) if index is None else None

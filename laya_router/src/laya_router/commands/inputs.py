@@ -26,7 +26,7 @@ def read_state(text: str | None, file: Path | None) -> Any:
     if file is not None:
         return read_json(file) if file.suffix.lower() == ".json" else _required(_read(file), str(file))
     if text is not None and text != "-":
-        return _required(_utf8(text, "the argument"), "the argument")
+        return _required(_decoded_argument(text), "the argument")
     if text is None and sys.stdin.isatty():
         raise click.UsageError("there is no text: give it as an argument, with --file, or on standard input")
     return _required(_standard_input(), "standard input")
@@ -64,8 +64,9 @@ def _problem(questions: object) -> str | None:
     if isinstance(questions.get("type"), str) and "instructions" in questions:
         return 'this is a question without an id; put it into an object, {"my question": {"type": …}}'
     for name, question in questions.items():
-        if not name.isprintable() and any("\ud800" <= character <= "\udfff" for character in name):
-            return f"the id {name!r} has an unpaired surrogate, which is no character; remove it"
+        surrogate = _first_surrogate(name)
+        if surrogate is not None:
+            return f"the id {name!r} has an unpaired surrogate at {surrogate}, which is no character; remove it"
         if not isinstance(question, dict):
             example = question if isinstance(question, str) and question.strip() else "Is it urgent?"
             shown = json.dumps({"type": "noul", "instructions": example}, ensure_ascii=False)
@@ -91,13 +92,21 @@ def read_json(file: Path) -> Any:
         raise ValueError(f"{file}: not usable as JSON: {error}") from error
 
 
-def _utf8(text: str, origin: str) -> str:
-    """The text, unless it has bytes that the system could not read, which Python smuggles in as surrogates."""
+def _decoded_argument(text: str) -> str:
+    # What of an argument is no text in the locale's encoding, Python hands on as surrogates.
+    surrogate = _first_surrogate(text)
+    if surrogate is not None:
+        raise ValueError(f"the argument: not {sys.getfilesystemencoding()} text: invalid byte at character {surrogate}")
+    return text
+
+
+def _first_surrogate(text: str) -> int | None:
+    """Where the first unpaired surrogate is, counted from 0."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(f"{origin}: not UTF-8 text: character {error.start + 1} cannot be read") from error
-    return text
+        return error.start
+    return None
 
 
 def _standard_input() -> str:
